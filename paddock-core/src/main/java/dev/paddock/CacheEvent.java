@@ -1,0 +1,220 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock;
+
+import dev.paddock.spi.ExtendOutcome;
+import dev.paddock.spi.FillOutcome;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that happened in the life of a key. The key may be personal data: mind where it goes.
+ */
+public sealed interface CacheEvent {
+
+  /**
+   * Returns the name of the cache.
+   *
+   * @return the name
+   */
+  String cache();
+
+  /**
+   * Returns the key in the store, prefix and cache name included.
+   *
+   * @return the key as text
+   */
+  String key();
+
+  /**
+   * A fresh value, or a fresh negative entry, was returned.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param negative whether it was a negative entry
+   */
+  record Hit(String cache, String key, boolean negative) implements CacheEvent {}
+
+  /**
+   * Nothing fresh enough was there.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   */
+  record Miss(String cache, String key) implements CacheEvent {}
+
+  /**
+   * A stale value was returned.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param age how long it had been stale
+   */
+  record StaleServed(String cache, String key, Duration age) implements CacheEvent {}
+
+  /**
+   * What was stored could not be used: foreign or corrupt bytes, another schema version, or a
+   * payload that the codec refused. It counted as a miss.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param reason what was wrong, without the contents
+   */
+  record Unreadable(String cache, String key, String reason) implements CacheEvent {}
+
+  /**
+   * This process was granted the lease of a key.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param epoch the epoch
+   * @param seq the seq inside it; more than 1 means that an earlier holder did not fill
+   * @param degraded whether it is the one degraded load beside the holder
+   */
+  record LeaseGranted(String cache, String key, long epoch, long seq, boolean degraded)
+      implements CacheEvent {}
+
+  /**
+   * Another process holds the lease.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param left how long that lease lasts unless it is extended
+   */
+  record LeaseContended(String cache, String key, Duration left) implements CacheEvent {}
+
+  /**
+   * The lease was extended.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   */
+  record LeaseRenewed(String cache, String key) implements CacheEvent {}
+
+  /**
+   * The lease was lost while the load ran.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param outcome what an extension was told; null if the lease ran out
+   */
+  record LeaseLost(String cache, String key, @Nullable ExtendOutcome outcome)
+      implements CacheEvent {}
+
+  /**
+   * A load began.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param leased whether under a lease
+   */
+  record LoadStarted(String cache, String key, boolean leased) implements CacheEvent {}
+
+  /**
+   * A load ended.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param duration how long it took
+   * @param end how it ended
+   */
+  record LoadEnded(String cache, String key, Duration duration, LoadEnd end)
+      implements CacheEvent {}
+
+  /** How a load ended. */
+  enum LoadEnd {
+    /** With a value. */
+    LOADED,
+    /** The source has no such value. */
+    ABSENT,
+    /** The loader failed. */
+    FAILED,
+    /** The loading thread was interrupted; another caller takes over. */
+    INTERRUPTED,
+    /** It went on past {@code maxLoadTime}; nobody waits for it any more. */
+    ABANDONED
+  }
+
+  /**
+   * A loaded value was offered to the store.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param outcome what became of it; null if that is unknown or the store could not be reached
+   */
+  record FillEnded(String cache, String key, @Nullable FillOutcome outcome) implements CacheEvent {}
+
+  /**
+   * A caller's wait for the load of another ended.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param duration how long it waited
+   * @param end how it ended
+   */
+  record WaitEnded(String cache, String key, Duration duration, WaitEnd end)
+      implements CacheEvent {}
+
+  /** How a wait ended. */
+  enum WaitEnd {
+    /** With an answer: a value, or the knowledge that there is none. */
+    ANSWERED,
+    /** With the failure of the load. */
+    FAILED,
+    /** {@code maxWait} ran out. */
+    TIMED_OUT,
+    /** The caller was interrupted or cancelled its future. */
+    CANCELLED
+  }
+
+  /**
+   * A caller for whom waiting did not help got what its {@link Otherwise} says.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param how what it got
+   */
+  record Degraded(String cache, String key, How how) implements CacheEvent {
+    /** What the caller got. */
+    public enum How {
+      /** An exception. */
+      FAILED,
+      /** A fallback. */
+      FALLBACK,
+      /** The right to the one degraded load. */
+      LOAD
+    }
+  }
+
+  /**
+   * A value was loaded that may not be stored, because the key is being invalidated faster than
+   * loads end, was invalidated a moment ago, or the value is too large.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param reason why
+   */
+  record NotStored(String cache, String key, String reason) implements CacheEvent {}
+
+  /**
+   * A key was invalidated, or made stale, by this process.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param hard true if it was removed, false if it was made stale
+   */
+  record Invalidated(String cache, String key, boolean hard) implements CacheEvent {}
+
+  /**
+   * The store failed or did not answer in time.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param operation which operation
+   * @param error what happened
+   */
+  record StoreFailed(String cache, String key, String operation, StoreException error)
+      implements CacheEvent {}
+}

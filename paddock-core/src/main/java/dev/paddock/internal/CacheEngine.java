@@ -1,0 +1,835 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.internal;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+import dev.paddock.Cache;
+import dev.paddock.CacheConfiguration;
+import dev.paddock.CacheEvent;
+import dev.paddock.CallOptions;
+import dev.paddock.CodecException;
+import dev.paddock.FillTimeoutException;
+import dev.paddock.KeyFormats;
+import dev.paddock.LoadFailedException;
+import dev.paddock.Loader;
+import dev.paddock.Lookup;
+import dev.paddock.Otherwise;
+import dev.paddock.PaddockClosedException;
+import dev.paddock.PaddockInterruptedException;
+import dev.paddock.RecursiveLoadException;
+import dev.paddock.StoreException;
+import dev.paddock.spi.PutOutcome;
+import dev.paddock.spi.ReadReply;
+import dev.paddock.spi.StoreKey;
+import dev.paddock.spi.StoredEntry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** One cache: turns calls into reads, flights and writes, and entries into values. */
+final class CacheEngine<K, V> implements Cache<K, V> {
+  private static final long MIN_GRACE_MILLIS = 60_000;
+
+  private final Engine engine;
+  private final Gateway gateway;
+  private final Events events;
+  private final CacheConfiguration<K, V> config;
+  private final CallOptions<K, V> defaults;
+  private final EntryCoder<V> coder;
+  private final ReadCoalescer<K, V> reads;
+  private final ConcurrentHashMap<StoreKey, Flight<K, V>> flights = new ConcurrentHashMap<>();
+  private final byte[] keyStart;
+  private final long leaseMillis;
+  private final long graceMillis;
+  private final long coolDownMillis;
+  private final long holdOffMillis;
+  private final long staleMillis;
+  private volatile boolean enabled = true;
+
+  CacheEngine(Engine engine, CacheConfiguration<K, V> config) {
+    this.engine = engine;
+    this.gateway = engine.gateway();
+    this.events = engine.events();
+    this.config = config;
+    this.defaults = CallOptions.of(config);
+    this.coder = new EntryCoder<>(config);
+    this.reads = new ReadCoalescer<>(config.name(), gateway, this::onRead);
+    this.keyStart = (config.keyPrefix() + config.name() + ":").getBytes(UTF_8);
+    this.leaseMillis = Limits.millisRoundedUp(config.leaseTime());
+    this.graceMillis = Math.max(10 * leaseMillis, MIN_GRACE_MILLIS);
+    this.coolDownMillis = Limits.millisRoundedUp(config.coolDown());
+    this.holdOffMillis = Limits.millisRoundedUp(config.holdOff());
+    this.staleMillis = Limits.millisRoundedUp(config.serveStaleFor());
+  }
+
+  Engine engine() {
+    return engine;
+  }
+
+  EntryCoder<V> coder() {
+    return coder;
+  }
+
+  long leaseMillis() {
+    return leaseMillis;
+  }
+
+  long graceMillis() {
+    return graceMillis;
+  }
+
+  long coolDownMillis() {
+    return coolDownMillis;
+  }
+
+  @Override
+  public String name() {
+    return config.name();
+  }
+
+  @Override
+  public CacheConfiguration<K, V> configuration() {
+    return config;
+  }
+
+  @Override
+  public CallOptions<K, V> options() {
+    return defaults;
+  }
+
+  @Override
+  public boolean isEnabled() {
+    return enabled;
+  }
+
+  @Override
+  public void setEnabled(boolean on) {
+    enabled = on;
+  }
+
+  // ---------------------------------------------------------------- calls
+
+  @Override
+  public @Nullable V get(K key) {
+    return get(key, ownLoader(), defaults);
+  }
+
+  @Override
+  public @Nullable V get(K key, Loader<K, V> loader, CallOptions<K, V> options) {
+    requireNonNull(loader, "loader");
+    StoreKey storeKey = storeKey(key);
+    checkRecursion(storeKey);
+    BlockingCall<K, V> call =
+        new BlockingCall<>(key, storeKey, loader, options, engine.env().nanoTime());
+    start(call);
+    return call.await().value();
+  }
+
+  @Override
+  public CompletableFuture<@Nullable V> getAsync(K key) {
+    return getAsync(key, ownLoader(), defaults);
+  }
+
+  @Override
+  public CompletableFuture<@Nullable V> getAsync(
+      K key, Loader<K, V> loader, CallOptions<K, V> options) {
+    requireNonNull(loader, "loader");
+    return async(key, loader, options, false).view();
+  }
+
+  @Override
+  public CompletableFuture<@Nullable V> refresh(K key) {
+    return refresh(key, ownLoader());
+  }
+
+  @Override
+  public CompletableFuture<@Nullable V> refresh(K key, Loader<K, V> loader) {
+    requireNonNull(loader, "loader");
+    return async(key, loader, defaults, true).view();
+  }
+
+  @Override
+  public @Nullable V getIfPresent(K key) {
+    try {
+      return lookup(key).value();
+    } catch (StoreException e) {
+      // Told as an event; for this method a store that is gone knows of no value.
+      return null;
+    }
+  }
+
+  @Override
+  public CompletableFuture<@Nullable V> getIfPresentAsync(K key) {
+    return lookupAsync(key)
+        .handle(
+            (lookup, error) -> {
+              if (error == null) {
+                return lookup.value();
+              }
+              if (error instanceof StoreException) {
+                return null;
+              }
+              throw error instanceof RuntimeException e ? e : new IllegalStateException(error);
+            });
+  }
+
+  @Override
+  public Lookup<V> lookup(K key) {
+    BlockingCall<K, V> call =
+        new BlockingCall<>(key, storeKey(key), null, defaults, engine.env().nanoTime());
+    start(call);
+    return call.await();
+  }
+
+  @Override
+  public CompletableFuture<Lookup<V>> lookupAsync(K key) {
+    return async(key, null, defaults, false).future;
+  }
+
+  private AsyncCall<K, V> async(
+      K key, @Nullable Loader<K, V> loader, CallOptions<K, V> options, boolean refresh) {
+    StoreKey storeKey = storeKey(key);
+    if (loader != null) {
+      checkRecursion(storeKey);
+    }
+    AsyncCall<K, V> call =
+        new AsyncCall<>(
+            key,
+            storeKey,
+            loader,
+            options,
+            engine.env().nanoTime(),
+            refresh,
+            engine.env().executor());
+    start(call);
+    return call;
+  }
+
+  private Loader<K, V> ownLoader() {
+    Loader<K, V> loader = config.loader();
+    if (loader == null) {
+      throw new IllegalStateException(
+          "cache "
+              + config.name()
+              + " was built without a loader: give it one with loader(...), or call a method that"
+              + " takes one");
+    }
+    return loader;
+  }
+
+  private StoreKey storeKey(K key) {
+    byte[] bytes = config.keyFormat().format(requireNonNull(key, "key"));
+    if (bytes.length > KeyFormats.MAX_BYTES) {
+      throw new IllegalArgumentException(
+          "a key of cache "
+              + config.name()
+              + " has "
+              + bytes.length
+              + " bytes, the limit is "
+              + KeyFormats.MAX_BYTES
+              + ": hash long keys with a keyFormat of your own");
+    }
+    return StoreKey.of(keyStart, bytes);
+  }
+
+  private void checkRecursion(StoreKey key) {
+    if (LoadRun.isLoading(key)) {
+      throw new RecursiveLoadException(
+          "the loader of "
+              + key
+              + " asked the cache for the key it was loading: call the source directly there");
+    }
+  }
+
+  private void start(Call<K, V> call) {
+    if (engine.isClosed()) {
+      call.fail(closed(call));
+      return;
+    }
+    Loader<K, V> loader = call.loader;
+    if (!enabled || call.options.isBypassed()) {
+      if (loader == null) {
+        call.answer(missing());
+      } else {
+        loadDirectly(call, loader);
+      }
+    } else if (loader != null && (call.forced || call.options.isMissExpected())) {
+      enter(call);
+    } else {
+      reads.read(call);
+    }
+  }
+
+  /**
+   * Goes through calls for one key again, after what they shared turned out to be too old or of no
+   * use. Those who need not read first go together, so that one load serves them all.
+   */
+  void startOver(List<Call<K, V>> calls) {
+    List<Call<K, V>> together = new ArrayList<>();
+    for (Call<K, V> call : calls) {
+      if (engine.isClosed()) {
+        call.fail(closed(call));
+      } else if (call.forced || call.storeFailed || call.broken != null) {
+        together.add(call);
+      } else {
+        reads.read(call);
+      }
+    }
+    if (!together.isEmpty()) {
+      enter(together);
+    }
+  }
+
+  private static PaddockClosedException closed(Call<?, ?> call) {
+    return new PaddockClosedException("closed: can't read " + call.storeKey);
+  }
+
+  private void loadDirectly(Call<K, V> call, Loader<K, V> loader) {
+    LoadRun<K, V> run =
+        new LoadRun<>(
+            call.key,
+            call.storeKey,
+            loader,
+            null,
+            () -> null,
+            ended -> {
+              Throwable failure = ended.failure();
+              if (failure == null) {
+                call.answer(loaded(ended.value()));
+              } else if (ended.failedByInterrupt() && call.blocks()) {
+                call.fail(
+                    new PaddockInterruptedException(
+                        "interrupted while loading " + call.storeKey, failure));
+              } else {
+                call.fail(
+                    new LoadFailedException(
+                        "loading " + call.storeKey + " failed: " + failure.getClass().getName(),
+                        failure,
+                        Duration.ZERO));
+              }
+            });
+    if (!call.execute(run::run)) {
+      call.fail(closed(call));
+    }
+  }
+
+  // ---------------------------------------------------------------- reading
+
+  private void onRead(Call<K, V> call, @Nullable ReadReply reply, @Nullable StoreException error) {
+    if (reply instanceof ReadReply.Found found) {
+      useRead(call, found.entry());
+    } else if (reply instanceof ReadReply.Unreadable unreadable) {
+      emitUnreadable(call.storeKey, unreadable.reason());
+      miss(call);
+    } else if (reply != null) {
+      miss(call);
+    } else if (call.loader == null) {
+      call.fail(
+          error != null
+              ? error
+              : new StoreException("reading " + call.storeKey + " failed", null, false));
+    } else {
+      call.storeFailed = true;
+      enter(call);
+    }
+  }
+
+  private void miss(Call<K, V> call) {
+    if (events.on()) {
+      events.emit(new CacheEvent.Miss(config.name(), call.storeKey.toString()));
+    }
+    if (call.loader == null) {
+      call.answerHere(missing());
+    } else {
+      enter(call);
+    }
+  }
+
+  private void useRead(Call<K, V> call, StoredEntry entry) {
+    String mismatch = mismatch(entry);
+    if (mismatch != null) {
+      replaceBroken(call, entry, mismatch);
+      return;
+    }
+    long now = gateway.store().nowMillis(call.storeKey);
+    if (now < entry.softExpiryMillis()) {
+      hit(call, entry);
+    } else if (acceptsStale(call, entry)) {
+      Loader<K, V> loader = call.loader;
+      if (serveStale(call, entry, now) && loader != null) {
+        refreshInBackground(call, loader);
+      }
+    } else {
+      miss(call);
+    }
+  }
+
+  private void hit(Call<K, V> call, StoredEntry entry) {
+    if (entry.negative()) {
+      emitHit(call, true);
+      call.answerHere(new Lookup<>(Lookup.State.ABSENT, null, false));
+      return;
+    }
+    V value = decoded(call, entry);
+    if (value != null) {
+      emitHit(call, false);
+      call.answerHere(new Lookup<>(Lookup.State.PRESENT, value, false));
+    }
+  }
+
+  private void emitHit(Call<K, V> call, boolean negative) {
+    if (events.on()) {
+      events.emit(new CacheEvent.Hit(config.name(), call.storeKey.toString(), negative));
+    }
+  }
+
+  private boolean serveStale(Call<K, V> call, StoredEntry entry, long nowMillis) {
+    V value = decoded(call, entry);
+    if (value == null) {
+      return false;
+    }
+    if (events.on()) {
+      events.emit(
+          new CacheEvent.StaleServed(
+              config.name(),
+              call.storeKey.toString(),
+              Duration.ofMillis(Math.max(0, nowMillis - entry.softExpiryMillis()))));
+    }
+    call.answerHere(new Lookup<>(Lookup.State.PRESENT, value, true));
+    return true;
+  }
+
+  /** Decodes for a caller. If that fails the caller goes on to have the entry replaced. */
+  private @Nullable V decoded(Call<K, V> call, StoredEntry entry) {
+    try {
+      return coder.decode(entry);
+    } catch (RuntimeException e) {
+      replaceBroken(call, entry, "the codec refused the payload: " + e.getClass().getName());
+      return null;
+    }
+  }
+
+  private @Nullable String mismatch(StoredEntry entry) {
+    return entry.schemaVersion() == coder.schemaVersion()
+        ? null
+        : "it has schema version "
+            + entry.schemaVersion()
+            + ", this process uses "
+            + coder.schemaVersion();
+  }
+
+  private void replaceBroken(Call<K, V> call, StoredEntry entry, String reason) {
+    emitUnreadable(call.storeKey, reason);
+    call.broken = entry;
+    miss(call);
+  }
+
+  private void emitUnreadable(StoreKey key, String reason) {
+    if (events.on()) {
+      events.emit(new CacheEvent.Unreadable(config.name(), key.toString(), reason));
+    }
+  }
+
+  boolean acceptsStale(Call<K, V> call, StoredEntry entry) {
+    return call.options.isStaleAllowed()
+        && !call.refresh
+        && staleMillis > 0
+        && !entry.negative()
+        && mismatch(entry) == null
+        && gateway.store().nowMillis(call.storeKey) < entry.softExpiryMillis() + staleMillis;
+  }
+
+  /** Uses an entry that came with the answer to an acquire, which took it for fresh. */
+  void useAcquired(Call<K, V> call, @Nullable StoredEntry entry) {
+    if (entry == null) {
+      emitUnreadable(call.storeKey, "the store took it for a value, this process can't read it");
+      call.forced = true;
+      miss(call);
+      return;
+    }
+    String mismatch = mismatch(entry);
+    if (mismatch != null) {
+      replaceBroken(call, entry, mismatch);
+    } else {
+      hit(call, entry);
+    }
+  }
+
+  /** Uses a stale entry that the caller accepts; the refresh is under way already. */
+  void useStale(Call<K, V> call, StoredEntry entry) {
+    if (entry.negative()) {
+      call.answerHere(new Lookup<>(Lookup.State.ABSENT, null, true));
+    } else {
+      serveStale(call, entry, gateway.store().nowMillis(call.storeKey));
+    }
+  }
+
+  /** The stale value for a loader to look at; null if it can't be used. */
+  @Nullable V decodeStale(StoredEntry entry) {
+    if (entry.negative() || mismatch(entry) != null) {
+      return null;
+    }
+    try {
+      return coder.decode(entry);
+    } catch (RuntimeException e) {
+      // It is about to be replaced anyway.
+      return null;
+    }
+  }
+
+  Lookup<V> loaded(@Nullable V value) {
+    return value == null
+        ? new Lookup<>(Lookup.State.ABSENT, null, false)
+        : new Lookup<>(Lookup.State.PRESENT, value, false);
+  }
+
+  private Lookup<V> missing() {
+    return new Lookup<>(Lookup.State.MISSING, null, false);
+  }
+
+  // ---------------------------------------------------------------- flights
+
+  private void enter(Call<K, V> call) {
+    enter(List.of(call));
+  }
+
+  private void enter(List<Call<K, V>> calls) {
+    Call<K, V> first = calls.get(0);
+    Flight<K, V> running = flights.get(first.storeKey);
+    if (running == null) {
+      Flight<K, V> flight = newFlight(first, null, false);
+      running = flights.putIfAbsent(first.storeKey, flight);
+      if (running == null) {
+        engine.register(flight);
+        flight.begin(calls);
+        return;
+      }
+    }
+    calls.forEach(running::join);
+  }
+
+  private void refreshInBackground(Call<K, V> call, Loader<K, V> loader) {
+    if (flights.containsKey(call.storeKey)) {
+      return;
+    }
+    Flight<K, V> flight = newFlight(call, loader, false);
+    if (flights.putIfAbsent(call.storeKey, flight) == null) {
+      engine.register(flight);
+      flight.begin(List.of());
+    }
+  }
+
+  private Flight<K, V> newFlight(
+      Call<K, V> call, @Nullable Loader<K, V> background, boolean degraded) {
+    return new Flight<>(engine.nextFlightId(), this, call.storeKey, call.key, background, degraded);
+  }
+
+  void remove(StoreKey key, Flight<K, V> flight) {
+    flights.remove(key, flight);
+  }
+
+  /** Keeps new callers from sharing what is being loaded now. */
+  private void detach(StoreKey key) {
+    Flight<K, V> flight = flights.get(key);
+    if (flight != null && flights.remove(key, flight)) {
+      flight.detached();
+    }
+  }
+
+  /** Gives a caller for whom waiting did not help what its options say. */
+  void degrade(Call<K, V> call, Duration retryAfter) {
+    if (call.options.otherwise() instanceof Otherwise.LoadDegraded<K, V>) {
+      Flight<K, V> flight = newFlight(call, null, true);
+      engine.register(flight);
+      flight.begin(List.of(call));
+    } else if (!fellBack(call)) {
+      failTimedOut(call, retryAfter);
+    }
+  }
+
+  void failTimedOut(Call<K, V> call, Duration retryAfter) {
+    emitDegraded(call, CacheEvent.Degraded.How.FAILED);
+    call.fail(
+        new FillTimeoutException(
+            "waited "
+                + call.options.maxWait()
+                + " for "
+                + call.storeKey
+                + ", which another caller or process is still loading: try again later, raise"
+                + " maxWait, allow stale values, or give the cache a fallback",
+            retryAfter));
+  }
+
+  void onCoolDown(Call<K, V> call, Duration left) {
+    if (!fellBack(call)) {
+      emitDegraded(call, CacheEvent.Degraded.How.FAILED);
+      call.fail(
+          new LoadFailedException(
+              "a load of "
+                  + call.storeKey
+                  + " failed a moment ago; nobody loads it before the cool-down is over",
+              null,
+              left));
+    }
+  }
+
+  private boolean fellBack(Call<K, V> call) {
+    if (!(call.options.otherwise() instanceof Otherwise.UseFallback<K, V> fallback)) {
+      return false;
+    }
+    emitDegraded(call, CacheEvent.Degraded.How.FALLBACK);
+    call.execute(
+        () -> {
+          try {
+            call.answerHere(loaded(fallback.function().apply(call.key)));
+          } catch (RuntimeException | Error e) {
+            call.fail(e);
+          }
+        });
+    return true;
+  }
+
+  private void emitDegraded(Call<K, V> call, CacheEvent.Degraded.How how) {
+    if (events.on()) {
+      events.emit(new CacheEvent.Degraded(config.name(), call.storeKey.toString(), how));
+    }
+  }
+
+  // ---------------------------------------------------------------- storing
+
+  /** Soft and hard TTL of one value, jitter applied. */
+  record Ttl(long softMillis, long hardMillis) {}
+
+  /**
+   * Makes the payload of what was loaded.
+   *
+   * @return why it must not be stored, for an event; null if it is to be stored, or is not because
+   *     the loader, the lease or the settings say so
+   */
+  @Nullable String encode(LoadRun<K, V> run) {
+    if (!run.isLeased() || run.isSkipped()) {
+      return null;
+    }
+    V value = run.value();
+    if (value == null) {
+      if (!config.negativeTimeToLive().isZero() || run.ownTimeToLive() != null) {
+        run.payload = EntryCoder.Payload.absent();
+      }
+      return null;
+    }
+    try {
+      run.payload = coder.encode(value);
+    } catch (CodecException e) {
+      run.failWith(e);
+      return null;
+    }
+    return run.payload == null
+        ? "the value is larger than maxValueBytes = " + config.maxValueBytes()
+        : null;
+  }
+
+  Ttl ttl(LoadRun<K, V> run, @Nullable Call<K, V> leader) {
+    Duration own = run.ownTimeToLive();
+    if (own == null && leader != null && run.value() != null) {
+      own = leader.options.timeToLive();
+    }
+    return ttl(own, run.value() == null);
+  }
+
+  private Ttl ttl(@Nullable Duration own, boolean negative) {
+    Duration base =
+        own != null ? own : negative ? config.negativeTimeToLive() : config.timeToLive();
+    double factor = 1 - config.jitter() * engine.randomUnit();
+    long soft = Math.max(1, (long) (Limits.millisRoundedUp(base) * factor));
+    return new Ttl(soft, negative ? soft : soft + staleMillis);
+  }
+
+  @Override
+  public void put(K key, @Nullable V value, CallOptions<K, V> options) {
+    await(putAsync(key, value, options), "storing");
+  }
+
+  @Override
+  public CompletableFuture<@Nullable Void> putAsync(
+      K key, @Nullable V value, CallOptions<K, V> options) {
+    StoreKey storeKey = storeKey(key);
+    if (value == null && options.timeToLive() == null && config.negativeTimeToLive().isZero()) {
+      return invalidateAsync(key);
+    }
+    EntryCoder.Payload payload = value == null ? EntryCoder.Payload.absent() : coder.encode(value);
+    if (payload == null) {
+      throw new IllegalArgumentException(
+          "the value for "
+              + storeKey
+              + " is larger than maxValueBytes = "
+              + config.maxValueBytes()
+              + ": raise it, or store less");
+    }
+    CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
+    if (engine.isClosed()) {
+      done.completeExceptionally(new PaddockClosedException("closed: can't store " + storeKey));
+      return done;
+    }
+    Ttl ttl = ttl(options.timeToLive(), value == null);
+    long now = gateway.store().nowMillis(storeKey);
+    StoredEntry entry =
+        new StoredEntry(
+            payload.negative,
+            payload.compressed,
+            now + ttl.softMillis(),
+            now,
+            0,
+            StoredEntry.NO_EPOCH,
+            0,
+            coder.schemaVersion(),
+            payload.bytes);
+    detach(storeKey);
+    gateway.call(
+        config.name(),
+        "PUT",
+        storeKey,
+        () -> gateway.store().put(storeKey, entry, ttl.hardMillis(), gateway.timeoutMillis()),
+        (@Nullable PutOutcome outcome, @Nullable StoreException error) -> {
+          detach(storeKey);
+          if (outcome == PutOutcome.STORED) {
+            complete(done, null);
+          } else {
+            // Whatever is there now, it is not what the caller wanted: better nothing.
+            clearAfterFailedPut(storeKey, done, outcome, error);
+          }
+        });
+    return done;
+  }
+
+  private void clearAfterFailedPut(
+      StoreKey key,
+      CompletableFuture<@Nullable Void> done,
+      @Nullable PutOutcome outcome,
+      @Nullable StoreException error) {
+    gateway.call(
+        config.name(),
+        "INVALIDATE",
+        key,
+        () -> gateway.store().invalidate(key, holdOffMillis),
+        (nothing, failed) -> {
+          detach(key);
+          String what =
+              error != null
+                  ? error.getMessage()
+                  : outcome == PutOutcome.REFUSED
+                      ? "the store refused the write; it may be out of memory"
+                      : "the write reached the store too late";
+          complete(
+              done,
+              new StoreException(
+                  "storing "
+                      + key
+                      + " failed: "
+                      + what
+                      + "; the key "
+                      + (failed == null
+                          ? "was invalidated instead"
+                          : "could not be invalidated either: call invalidate again"),
+                  error,
+                  failed != null));
+        });
+  }
+
+  @Override
+  public void invalidate(K key) {
+    await(invalidateAsync(key), "invalidating");
+  }
+
+  @Override
+  public CompletableFuture<@Nullable Void> invalidateAsync(K key) {
+    StoreKey storeKey = storeKey(key);
+    return outdate(
+        storeKey, "INVALIDATE", true, () -> gateway.store().invalidate(storeKey, holdOffMillis));
+  }
+
+  @Override
+  public void expire(K key) {
+    await(expireAsync(key), "expiring");
+  }
+
+  @Override
+  public CompletableFuture<@Nullable Void> expireAsync(K key) {
+    StoreKey storeKey = storeKey(key);
+    return outdate(
+        storeKey, "EXPIRE", false, () -> gateway.store().expire(storeKey, holdOffMillis));
+  }
+
+  private CompletableFuture<@Nullable Void> outdate(
+      StoreKey key, String operation, boolean hard, Supplier<CompletionStage<Void>> send) {
+    CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
+    if (engine.isClosed()) {
+      done.completeExceptionally(new PaddockClosedException("closed: can't invalidate " + key));
+      return done;
+    }
+    detach(key);
+    gateway.call(
+        config.name(),
+        operation,
+        key,
+        send,
+        (nothing, error) -> {
+          detach(key);
+          if (error == null && events.on()) {
+            events.emit(new CacheEvent.Invalidated(config.name(), key.toString(), hard));
+          }
+          complete(
+              done,
+              error == null
+                  ? null
+                  : new StoreException(
+                      (hard ? "invalidating " : "expiring ")
+                          + key
+                          + (error.mayHaveHappened()
+                              ? " may not have happened: "
+                              : " did not happen: ")
+                          + error.getMessage()
+                          + "; call it again",
+                      error,
+                      error.mayHaveHappened()));
+        });
+    return done;
+  }
+
+  /** Completes a user's future on the executor, so that its dependents never hold up the store. */
+  private void complete(CompletableFuture<@Nullable Void> done, @Nullable RuntimeException error) {
+    Runnable completion =
+        error == null ? () -> done.complete(null) : () -> done.completeExceptionally(error);
+    if (!engine.execute(completion)) {
+      completion.run();
+    }
+  }
+
+  private static void await(CompletableFuture<@Nullable Void> done, String doing) {
+    try {
+      done.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new PaddockInterruptedException(
+          "interrupted while " + doing + "; it may have happened", e);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof StoreException cause) {
+        // Thrown anew, so that the trace shows the caller.
+        throw new StoreException(
+            String.valueOf(cause.getMessage()), cause.getCause(), cause.mayHaveHappened());
+      }
+      throw e.getCause() instanceof RuntimeException cause
+          ? cause
+          : new IllegalStateException(e.getCause());
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.internal;
+
+import dev.paddock.CallOptions;
+import dev.paddock.Loader;
+import dev.paddock.Lookup;
+import dev.paddock.spi.Environment;
+import dev.paddock.spi.StoreKey;
+import dev.paddock.spi.StoredEntry;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One caller's view of its own call: what it asked for, and how to reach it. Whatever happens to
+ * one caller (an answer, a time-out, an interrupt) touches no other.
+ *
+ * <p>The caller's own code and decoding run in its <em>context</em>: its thread if it blocks, the
+ * executor if it does not.
+ */
+abstract sealed class Call<K, V> permits BlockingCall, AsyncCall {
+  static final long NOT_WAITING = Long.MIN_VALUE;
+
+  final K key;
+  final StoreKey storeKey;
+
+  /** Null for a caller that only looks. */
+  final @Nullable Loader<K, V> loader;
+
+  final CallOptions<K, V> options;
+  final long startNanos;
+
+  /** Loads however fresh the value is; turned off once that has been asked for. */
+  boolean forced;
+
+  /** Was made by {@code refresh}. */
+  final boolean refresh;
+
+  /** The store has failed this call: it does not ask it again. */
+  boolean storeFailed;
+
+  /** A stored entry that this call could not use and that is to be replaced. */
+  @Nullable StoredEntry broken;
+
+  // Bookkeeping of the flight that the call is in, touched only in that flight's turn.
+  Environment.@Nullable Timer timer;
+  long waitingSinceNanos = NOT_WAITING;
+
+  Call(
+      K key,
+      StoreKey storeKey,
+      @Nullable Loader<K, V> loader,
+      CallOptions<K, V> options,
+      long startNanos,
+      boolean refresh) {
+    this.key = key;
+    this.storeKey = storeKey;
+    this.loader = loader;
+    this.options = options;
+    this.startNanos = startNanos;
+    this.refresh = refresh;
+    this.forced = refresh;
+  }
+
+  /** A piece of work in the caller's context. */
+  interface Step {
+    void run();
+
+    /** Called instead of {@link #run} if the caller left before it could run. */
+    default void dropped() {}
+  }
+
+  /** Runs a step in the caller's context, later; false if the caller has left. */
+  abstract boolean execute(Step step);
+
+  /** Answers with a value, an absence, or nothing; ignored if the caller has its answer already. */
+  abstract void answer(Lookup<V> result);
+
+  /** As {@link #answer}, for a step that runs in the caller's context already. */
+  void answerHere(Lookup<V> result) {
+    answer(result);
+  }
+
+  /** Answers with a failure; ignored if the caller has its answer already. */
+  abstract void fail(Throwable failure);
+
+  /**
+   * The load that ran in this caller's context is done: from here on it only waits for the store.
+   */
+  abstract void loadDone();
+
+  /** Whether the caller has left or has its answer. */
+  abstract boolean isGone();
+
+  /** Whether a load in this caller's context blocks the caller itself. */
+  abstract boolean blocks();
+}

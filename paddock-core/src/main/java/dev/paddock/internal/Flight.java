@@ -1,0 +1,880 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.internal;
+
+import dev.paddock.CacheConfiguration;
+import dev.paddock.CacheEvent;
+import dev.paddock.CacheEvent.LoadEnd;
+import dev.paddock.CacheEvent.WaitEnd;
+import dev.paddock.FillTimeoutException;
+import dev.paddock.LoadFailedException;
+import dev.paddock.Loader;
+import dev.paddock.Lookup;
+import dev.paddock.PaddockClosedException;
+import dev.paddock.PaddockInterruptedException;
+import dev.paddock.StoreException;
+import dev.paddock.spi.AcquireReply;
+import dev.paddock.spi.AcquireRequest;
+import dev.paddock.spi.Environment;
+import dev.paddock.spi.FillOutcome;
+import dev.paddock.spi.FillRequest;
+import dev.paddock.spi.StoreKey;
+import dev.paddock.spi.StoredEntry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** One load of one key in this process, shared by the callers that may share it. */
+final class Flight<K, V> {
+  /*
+   * States
+   *
+   *   NEW -> ACQUIRING -> LOADING -> FILLING -> DONE
+   *            |  ^  |       \
+   *            v  |  |        `-> ABANDONED -> DONE     (maxLoadTime; the loader may still run)
+   *          WAITING |
+   *                  `-> QUIET -> DONE
+   *
+   *   WAITING: another process loads; a hint, a poll, or the end of its lease lead back.
+   *   QUIET: nobody here needs the value, and another process is loading it or nobody may. Remembered
+   *   for that long, so that not every stale hit asks again; a caller that needs the value wakes it.
+   *
+   * Turns
+   *   All fields are touched only inside `serial`, which runs one task at a time. User code never runs
+   *   in a turn: loaders, codecs and fallbacks run in a caller's context.
+   *
+   * Who may share what
+   *   Callers are `covered` if they were there when the last command was sent, or before the load
+   *   began: an answer made of that command or load is younger than their calls. The `late` ones came
+   *   after. They share a result only if the store proves that nothing was invalidated since the grant
+   *   (STORED, STORED_LATE, SUPERSEDED); otherwise they read again. So a read that starts after an
+   *   invalidation has returned never gets a value loaded before it, and the price is at worst the load
+   *   in flight and the next.
+   *
+   * Fairness under invalidations
+   *   Each invalidation frees the lease, and any process may take it next: where they come faster than
+   *   loads end, a waiting process might lose every time. One that has seen several holders come to
+   *   nothing, and a caller of which has used up half of its `maxWait`, loads for itself and stores
+   *   nothing.
+   *
+   * Order at the end
+   *   The flight leaves the map before any caller is told, so a retry in a callback starts afresh.
+   *
+   * Invariants
+   *   - at most one load runs under one (epoch, seq): a leader that leaves in mid-load gives its lease
+   *     back and the next leader acquires anew;
+   *   - a lease that was not used up by a stored fill is given back in one place, `dropLease`;
+   *   - every caller that has joined is answered exactly once, or has left by itself.
+   */
+  private enum State {
+    NEW,
+    ACQUIRING,
+    WAITING,
+    QUIET,
+    LOADING,
+    FILLING,
+    ABANDONED,
+    DONE
+  }
+
+  private static final int FILL_RETRIES = 2;
+
+  /** See the waiter's fairness under invalidations above. */
+  private static final int MAX_DISAPPOINTMENTS = 3;
+
+  final long id;
+  private final CacheEngine<K, V> cache;
+  private final Engine engine;
+  private final CacheConfiguration<K, V> config;
+  private final Gateway gateway;
+  private final StoreKey key;
+  private final K userKey;
+
+  /** Loads for nobody in particular; null if the flight exists for its callers alone. */
+  private @Nullable Loader<K, V> background;
+
+  /** This flight is one caller's attempt at the degraded load; it is not in the map. */
+  private final boolean degraded;
+
+  private final Serial serial = new Serial(this::onInternalFailure);
+  private final Callers<K, V> callers;
+  private final HolderWatch watch;
+  private State state = State.NEW;
+
+  /** The end of a quiet time, or of the time that a load may take. */
+  private Environment.@Nullable Timer timer;
+
+  // What was asked of the store, and what is known of another holder.
+  private boolean localOnly;
+  private @Nullable String owner;
+  private long holderUntilNanos;
+  private long holderEpoch;
+  private int disappointments;
+  private boolean contentionTold;
+
+  // The load.
+  private @Nullable Lease lease;
+  private boolean degradedLease;
+  private @Nullable Call<K, V> leader;
+  private @Nullable LoadRun<K, V> run;
+  private @Nullable StoredEntry staleEntry;
+  private long loadStartNanos;
+  private long loadStartMillis;
+  private long loadNanos;
+
+  Flight(
+      long id,
+      CacheEngine<K, V> cache,
+      StoreKey key,
+      K userKey,
+      @Nullable Loader<K, V> background,
+      boolean degraded) {
+    this.id = id;
+    this.cache = cache;
+    this.engine = cache.engine();
+    this.config = cache.configuration();
+    this.gateway = engine.gateway();
+    this.key = key;
+    this.userKey = userKey;
+    this.background = background;
+    this.degraded = degraded;
+    this.callers = new Callers<>(engine, config.name(), serial::execute, this::onMaxWait);
+    this.watch = new HolderWatch(engine, key, serial::execute, this::lookAgain);
+  }
+
+  // ---------------------------------------------------------------- entrances
+
+  /** Starts the flight, for callers that all share it from the start, or in the background. */
+  void begin(List<Call<K, V>> first) {
+    serial.execute(
+        () -> {
+          first.forEach(callers::addLate);
+          localOnly = !first.isEmpty() && first.stream().allMatch(call -> call.storeFailed);
+          if (engine.isClosed()) {
+            onClose(new ArrayList<>());
+          } else {
+            acquire();
+          }
+        });
+  }
+
+  /** Lets a caller share the flight. If it has ended meanwhile the caller starts over. */
+  void join(Call<K, V> call) {
+    serial.execute(
+        () -> {
+          switch (state) {
+            case DONE, ABANDONED -> cache.startOver(List.of(call));
+            case QUIET -> {
+              callers.addLate(call);
+              acquire();
+            }
+            default -> {
+              callers.addLate(call);
+              callers.startWait(call);
+            }
+          }
+        });
+  }
+
+  /** The key was written or invalidated by this process: new callers can't find the flight now. */
+  void detached() {
+    serial.execute(
+        () -> {
+          if (state == State.QUIET) {
+            finish();
+          }
+        });
+  }
+
+  /**
+   * Ends the flight because the Paddock closes; adds what has to happen before the store closes.
+   */
+  void close(List<CompletableFuture<Void>> releases) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    releases.add(done);
+    serial.execute(
+        () -> {
+          List<CompletableFuture<Void>> mine = new ArrayList<>();
+          onClose(mine);
+          CompletionStage<Void> all =
+              CompletableFuture.allOf(mine.toArray(CompletableFuture[]::new));
+          all.thenRun(() -> done.complete(null));
+        });
+  }
+
+  private void onClose(List<CompletableFuture<Void>> releases) {
+    if (state == State.DONE) {
+      return;
+    }
+    Lease held = lease;
+    // An acquire under way may be granted: what it asked for is given back as well.
+    String holder = held != null ? held.owner : state == State.ACQUIRING ? owner : null;
+    lease = null;
+    if (held != null) {
+      held.end();
+    }
+    if (holder != null) {
+      CompletableFuture<Void> released = new CompletableFuture<>();
+      releases.add(released);
+      release(holder, 0, () -> released.complete(null));
+    }
+    for (Call<K, V> call : finish()) {
+      callers.endWait(call, WaitEnd.FAILED);
+      call.fail(new PaddockClosedException("closed while waiting for " + key));
+    }
+  }
+
+  private void onInternalFailure(Throwable bug) {
+    dropLease(0);
+    for (Call<K, V> call : finish()) {
+      call.fail(
+          new LoadFailedException(
+              "loading " + key + " failed inside Paddock: please report this", bug, Duration.ZERO));
+    }
+  }
+
+  // ---------------------------------------------------------------- acquire
+
+  private void lookAgain() {
+    if (state == State.WAITING) {
+      acquire();
+    }
+  }
+
+  private void acquire() {
+    cancelTimer();
+    watch.looking();
+    callers.prune();
+    if (callers.isEmpty() && background == null) {
+      finish();
+      return;
+    }
+    callers.coverAll();
+    staleEntry = null;
+    if (localOnly) {
+      startLoad(null);
+      return;
+    }
+    state = State.ACQUIRING;
+    // One owner until it is granted or in doubt: polls of one wait are one acquisition.
+    String asking = owner == null ? engine.newOwner() : owner;
+    owner = asking;
+    AcquireRequest request = request(asking);
+    for (Call<K, V> call : callers.covered()) {
+      call.forced = false;
+    }
+    long sentNanos = engine.env().nanoTime();
+    gateway.call(
+        config.name(),
+        "GET_OR_ACQUIRE",
+        key,
+        () -> gateway.store().acquire(request),
+        (reply, error) -> serial.execute(() -> onAcquired(asking, sentNanos, reply, error)),
+        reply -> {
+          // Given up, but granted all the same: a ghost that would block the key for a lease.
+          if (reply.granted()) {
+            release(asking, 0, null);
+          }
+        });
+  }
+
+  private AcquireRequest request(String asking) {
+    AcquireRequest.Mode mode = AcquireRequest.Mode.NORMAL;
+    StoredEntry seen = null;
+    for (Call<K, V> call : callers.covered()) {
+      if (call.forced) {
+        mode = AcquireRequest.Mode.FORCED;
+        seen = null;
+        break;
+      }
+      if (call.broken != null) {
+        mode = AcquireRequest.Mode.REPLACE_BROKEN;
+        seen = call.broken;
+      }
+    }
+    return new AcquireRequest(
+        key,
+        asking,
+        cache.leaseMillis(),
+        cache.graceMillis(),
+        engine.newEpoch(),
+        mode,
+        degraded,
+        seen,
+        gateway.timeoutMillis());
+  }
+
+  private void onAcquired(
+      String asked, long sentNanos, @Nullable AcquireReply reply, @Nullable StoreException error) {
+    if (state != State.ACQUIRING) {
+      // Closed meanwhile, and given back then.
+      return;
+    }
+    if (reply == null) {
+      if (error == null || error.mayHaveHappened()) {
+        release(asked, 0, null);
+      }
+      goOnWithoutStore();
+      return;
+    }
+    holderUntilNanos = engine.env().nanoTime() + reply.leftMillis() * 1_000_000L;
+    StoredEntry entry = reply.entry();
+    switch (reply.status()) {
+      case HIT, FRESH -> onHit(entry);
+      case GRANTED, STALE_GRANTED, MINE -> {
+        staleEntry = entry;
+        Call<K, V> served = giveStale(entry, false);
+        if (callers.isEmpty() && background == null && served != null) {
+          background = served.loader;
+        }
+        onGranted(reply, asked, sentNanos);
+      }
+      case DEGRADED -> onGranted(reply, asked, sentNanos);
+      case STALE -> {
+        giveStale(entry, true);
+        waitForHolder(reply);
+      }
+      case WAIT -> waitForHolder(reply);
+      case COOLDOWN -> onCoolDown(reply.leftMillis());
+      case HOLDOFF -> {
+        giveStale(entry, false);
+        loadUnstored("in the hold-off after an invalidation", reply.leftMillis());
+      }
+      case NO_LEASE -> {
+        giveStale(entry, false);
+        loadUnstored("the store can't take a lease now", gateway.timeoutMillis());
+      }
+      case TOO_LATE -> goOnWithoutStore();
+    }
+  }
+
+  /** The store failed: each process goes on by itself, one load per key. */
+  private void goOnWithoutStore() {
+    localOnly = true;
+    for (Call<K, V> call : callers.covered()) {
+      call.storeFailed = true;
+    }
+    loadLocally(gateway.timeoutMillis());
+  }
+
+  /** The store is well, but what is loaded now must not, or can't, be stored. */
+  private void loadUnstored(String reason, long leftMillis) {
+    if (!callers.isEmpty() && engine.events().on()) {
+      engine.events().emit(new CacheEvent.NotStored(config.name(), key.toString(), reason));
+    }
+    loadLocally(leftMillis);
+  }
+
+  private void loadLocally(long quietMillis) {
+    owner = null;
+    if (degraded) {
+      failDegraded();
+    } else if (callers.isEmpty()) {
+      // A refresh in the background is not worth a load that would not be stored.
+      quiet(quietMillis);
+    } else {
+      startLoad(null);
+    }
+  }
+
+  private void onHit(@Nullable StoredEntry entry) {
+    List<Call<K, V>> served = callers.covered();
+    List<Call<K, V>> again = callers.late();
+    finish();
+    for (Call<K, V> call : served) {
+      callers.endWait(call, WaitEnd.ANSWERED);
+      call.execute(() -> cache.useAcquired(call, entry));
+    }
+    startOver(again);
+  }
+
+  /**
+   * Serves a stale value to those who accept it, with {@code atHand} to a refresh as well.
+   *
+   * @return the first who took it, or null
+   */
+  private @Nullable Call<K, V> giveStale(@Nullable StoredEntry entry, boolean atHand) {
+    Call<K, V> first = null;
+    if (entry != null) {
+      for (Call<K, V> call : callers.covered()) {
+        if (call.refresh ? atHand : cache.acceptsStale(call, entry)) {
+          callers.remove(call);
+          callers.endWait(call, WaitEnd.ANSWERED);
+          call.execute(() -> cache.useStale(call, entry));
+          first = first == null ? call : first;
+        }
+      }
+    }
+    return first;
+  }
+
+  private void onGranted(AcquireReply reply, String asked, long sentNanos) {
+    degradedLease = reply.status() == AcquireReply.Status.DEGRADED;
+    owner = null;
+    Lease granted =
+        new Lease(
+            engine.env(),
+            gateway,
+            engine.events(),
+            config.name(),
+            key,
+            asked,
+            reply.epoch(),
+            reply.seq(),
+            sentNanos,
+            cache.leaseMillis(),
+            cache.graceMillis(),
+            config.renewal() && !degradedLease);
+    if (engine.events().on()) {
+      engine
+          .events()
+          .emit(
+              new CacheEvent.LeaseGranted(
+                  config.name(), key.toString(), reply.epoch(), reply.seq(), degradedLease));
+      if (degradedLease) {
+        engine
+            .events()
+            .emit(
+                new CacheEvent.Degraded(
+                    config.name(), key.toString(), CacheEvent.Degraded.How.LOAD));
+      }
+    }
+    startLoad(granted);
+  }
+
+  // ---------------------------------------------------------------- wait
+
+  /** Another process loads: wait for it, or, if nobody here needs the value, leave it alone. */
+  private void waitForHolder(AcquireReply reply) {
+    long leftMillis = reply.leftMillis();
+    if (degraded) {
+      failDegraded();
+      return;
+    }
+    if (reply.epoch() != holderEpoch) {
+      holderEpoch = reply.epoch();
+      disappointments++;
+    }
+    if (!contentionTold && engine.events().on()) {
+      contentionTold = true;
+      engine
+          .events()
+          .emit(
+              new CacheEvent.LeaseContended(
+                  config.name(), key.toString(), Duration.ofMillis(leftMillis)));
+    }
+    if (callers.isEmpty()) {
+      quiet(leftMillis);
+      return;
+    }
+    if (disappointments > MAX_DISAPPOINTMENTS && callers.someHasWaitedHalf()) {
+      loadUnstored("invalidated faster than loads end", leftMillis);
+      return;
+    }
+    state = State.WAITING;
+    callers.startWaits(null);
+    watch.waitFor(leftMillis * 1_000_000L);
+  }
+
+  private void onMaxWait(Call<K, V> call) {
+    Lease held = lease;
+    long left = held != null ? held.leftNanos() : holderUntilNanos - engine.env().nanoTime();
+    cache.degrade(call, Duration.ofNanos(Math.max(left, 1_000_000L)));
+    if (state == State.WAITING && callers.isEmpty()) {
+      if (background == null) {
+        finish();
+      } else {
+        quiet(Math.max(left / 1_000_000L, 1));
+      }
+    }
+  }
+
+  private void onCoolDown(long leftMillis) {
+    if (degraded) {
+      failDegraded();
+      return;
+    }
+    List<Call<K, V>> all = callers.all();
+    if (background == null) {
+      finish();
+    } else {
+      callers.clear();
+      quiet(leftMillis);
+    }
+    for (Call<K, V> call : all) {
+      callers.endWait(call, WaitEnd.FAILED);
+      cache.onCoolDown(call, Duration.ofMillis(leftMillis));
+    }
+  }
+
+  private void failDegraded() {
+    long left = Math.max(holderUntilNanos - engine.env().nanoTime(), 1_000_000L);
+    for (Call<K, V> call : finish()) {
+      callers.endWait(call, WaitEnd.FAILED);
+      cache.failTimedOut(call, Duration.ofNanos(left));
+    }
+  }
+
+  private void quiet(long millis) {
+    state = State.QUIET;
+    owner = null;
+    watch.close();
+    startTimer(Math.max(millis, 1) * 1_000_000L, this::detached);
+  }
+
+  // ---------------------------------------------------------------- load
+
+  private void startLoad(@Nullable Lease held) {
+    callers.prune();
+    callers.coverAll();
+    watch.close();
+    state = State.LOADING;
+    lease = held;
+    loadStartNanos = engine.env().nanoTime();
+    loadStartMillis = gateway.store().nowMillis(key);
+    if (engine.events().on()) {
+      engine.events().emit(new CacheEvent.LoadStarted(config.name(), key.toString(), held != null));
+    }
+    if (held != null) {
+      held.start();
+    }
+    handOver();
+  }
+
+  /** Hands the load to the first caller that is still there, else to the executor. */
+  private void handOver() {
+    leader = null;
+    run = null;
+    for (Call<K, V> call : callers.covered()) {
+      Loader<K, V> loader = call.loader;
+      if (loader == null) {
+        continue;
+      }
+      LoadRun<K, V> next = newRun(call.key, loader, call);
+      if (call.execute(stepOf(next))) {
+        run = next;
+        leader = call;
+        callers.endWait(call, WaitEnd.ANSWERED);
+        break;
+      }
+    }
+    Loader<K, V> spare = background;
+    if (run == null && spare != null) {
+      LoadRun<K, V> next = newRun(userKey, spare, null);
+      if (engine.execute(next::run)) {
+        run = next;
+      }
+    }
+    if (run == null) {
+      // Nobody is left who could load.
+      dropLease(0);
+      finish();
+      return;
+    }
+    callers.startWaits(leader);
+    startTimer(config.maxLoadTime().toNanos(), () -> serial.execute(this::onMaxLoadTime));
+  }
+
+  private Call.Step stepOf(LoadRun<K, V> next) {
+    return new Call.Step() {
+      @Override
+      public void run() {
+        next.run();
+      }
+
+      @Override
+      public void dropped() {
+        serial.execute(() -> onLeaderLeft(next));
+      }
+    };
+  }
+
+  private LoadRun<K, V> newRun(K loadKey, Loader<K, V> loader, @Nullable Call<K, V> by) {
+    StoredEntry entry = staleEntry;
+    Supplier<@Nullable V> stale = () -> entry == null ? null : cache.decodeStale(entry);
+    return new LoadRun<>(loadKey, key, loader, lease, stale, ended -> onRunEnded(ended, by));
+  }
+
+  /** The leader left before its loader began, so the lease is as good as new. */
+  private void onLeaderLeft(LoadRun<K, V> dropped) {
+    if (run == dropped && state == State.LOADING) {
+      Call<K, V> left = leader;
+      if (left != null) {
+        callers.remove(left);
+      }
+      cancelTimer();
+      handOver();
+    }
+  }
+
+  /** On the thread where the loader ended: encodes there, then takes a turn. */
+  private void onRunEnded(LoadRun<K, V> ended, @Nullable Call<K, V> by) {
+    String notStored = null;
+    if (ended.failure() == null) {
+      if (by != null) {
+        by.loadDone();
+      }
+      notStored = cache.encode(ended);
+    }
+    String reason = notStored;
+    serial.execute(() -> onLoaded(ended, by, reason));
+  }
+
+  private void onMaxLoadTime() {
+    if (state != State.LOADING) {
+      return;
+    }
+    emitLoadEnded(LoadEnd.ABANDONED);
+    Lease held = lease;
+    if (held != null) {
+      // Kept for the fill that may still come; only its renewal ends, so that it lapses.
+      held.end();
+    }
+    List<Call<K, V>> all = callers.all();
+    cache.remove(key, this);
+    callers.clear();
+    state = State.ABANDONED;
+    for (Call<K, V> call : all) {
+      if (call == leader && call.blocks()) {
+        // Its thread is inside the loader; it gets what the loader says, whenever that is.
+        callers.addLate(call);
+        callers.coverAll();
+      } else {
+        callers.endWait(call, WaitEnd.TIMED_OUT);
+        call.fail(
+            new FillTimeoutException(
+                "the load of "
+                    + key
+                    + " took longer than maxLoadTime = "
+                    + config.maxLoadTime()
+                    + ": look for a loader that hangs, or raise it",
+                config.coolDown()));
+      }
+    }
+  }
+
+  private void emitLoadEnded(LoadEnd end) {
+    if (state != State.ABANDONED && engine.events().on()) {
+      engine
+          .events()
+          .emit(
+              new CacheEvent.LoadEnded(
+                  config.name(),
+                  key.toString(),
+                  Duration.ofNanos(engine.env().nanoTime() - loadStartNanos),
+                  end));
+    }
+  }
+
+  private void onLoaded(LoadRun<K, V> ended, @Nullable Call<K, V> by, @Nullable String notStored) {
+    if (ended != run || (state != State.LOADING && state != State.ABANDONED)) {
+      // Closed meanwhile: the callers have been told.
+      return;
+    }
+    cancelTimer();
+    loadNanos = engine.env().nanoTime() - loadStartNanos;
+    Throwable failure = ended.failure();
+    if (failure == null) {
+      emitLoadEnded(ended.value() == null ? LoadEnd.ABSENT : LoadEnd.LOADED);
+      onValue(ended, notStored);
+    } else if (by != null && ended.failedByInterrupt()) {
+      emitLoadEnded(LoadEnd.INTERRUPTED);
+      onLeaderInterrupted(by, failure);
+    } else {
+      emitLoadEnded(LoadEnd.FAILED);
+      onLoadFailed(failure);
+    }
+  }
+
+  private void onValue(LoadRun<K, V> ended, @Nullable String notStored) {
+    Lease held = lease;
+    EntryCoder.Payload payload = ended.payload;
+    if (held == null || payload == null) {
+      if (notStored != null && engine.events().on()) {
+        engine.events().emit(new CacheEvent.NotStored(config.name(), key.toString(), notStored));
+      }
+      dropLease(0);
+      settle(ended.value(), false);
+      return;
+    }
+    held.end();
+    CacheEngine.Ttl ttl = cache.ttl(ended, leader);
+    StoredEntry entry =
+        new StoredEntry(
+            payload.negative,
+            payload.compressed,
+            gateway.store().nowMillis(key) + ttl.softMillis(),
+            loadStartMillis,
+            loadNanos / 1_000_000L,
+            held.epoch,
+            held.seq,
+            cache.coder().schemaVersion(),
+            payload.bytes);
+    if (state == State.LOADING) {
+      state = State.FILLING;
+    }
+    fill(new FillRequest(key, held.owner, entry, ttl.hardMillis()), ended.value(), FILL_RETRIES);
+  }
+
+  /** Only the interrupted call ends here: the others get a new lease and a new leader. */
+  private void onLeaderInterrupted(Call<K, V> by, Throwable failure) {
+    dropLease(0);
+    callers.remove(by);
+    leader = null;
+    run = null;
+    by.fail(new PaddockInterruptedException("interrupted while loading " + key, failure));
+    if (state == State.ABANDONED) {
+      finish();
+    } else {
+      acquire();
+    }
+  }
+
+  private void onLoadFailed(Throwable failure) {
+    Duration retryAfter = lease == null ? Duration.ZERO : config.coolDown();
+    dropLease(cache.coolDownMillis());
+    for (Call<K, V> call : finish()) {
+      callers.endWait(call, WaitEnd.FAILED);
+      call.fail(
+          new LoadFailedException(
+              "loading " + key + " failed: " + failure.getClass().getName(), failure, retryAfter));
+    }
+  }
+
+  // ---------------------------------------------------------------- fill
+
+  private void fill(FillRequest request, @Nullable V value, int retries) {
+    gateway.call(
+        config.name(),
+        "FILL",
+        key,
+        () -> gateway.store().fill(request),
+        (outcome, error) -> serial.execute(() -> onFilled(request, value, retries, outcome)));
+  }
+
+  private void onFilled(
+      FillRequest request, @Nullable V value, int retries, @Nullable FillOutcome outcome) {
+    boolean again = outcome == null && retries > 0 && !engine.isClosed();
+    if (!again && engine.events().on()) {
+      engine.events().emit(new CacheEvent.FillEnded(config.name(), key.toString(), outcome));
+    }
+    boolean proven =
+        outcome == FillOutcome.STORED
+            || outcome == FillOutcome.STORED_LATE
+            || outcome == FillOutcome.SUPERSEDED;
+    if (proven) {
+      lease = null;
+    } else if (!again) {
+      dropLease(0);
+    }
+    if (state != State.DONE) {
+      settle(value, proven);
+    }
+    if (again) {
+      // Nobody waits for this any more; FILL knows a replay from a new fill.
+      engine
+          .env()
+          .schedule(
+              () -> serial.execute(() -> fill(request, value, retries - 1)),
+              gateway.timeoutMillis() * 1_000_000L / (1L << retries));
+    }
+  }
+
+  /**
+   * Ends the flight with a value. It goes to all callers if the store has proven that nothing was
+   * invalidated since the load began, else to those that were there before.
+   */
+  private void settle(@Nullable V value, boolean proven) {
+    List<Call<K, V>> served = proven ? callers.all() : callers.covered();
+    List<Call<K, V>> again = proven ? List.of() : callers.late();
+    finish();
+    Lookup<V> result = cache.loaded(value);
+    for (Call<K, V> call : served) {
+      callers.endWait(call, WaitEnd.ANSWERED);
+      call.answer(result);
+    }
+    for (Call<K, V> call : again) {
+      call.storeFailed |= localOnly;
+    }
+    startOver(again);
+  }
+
+  // ---------------------------------------------------------------- end
+
+  private void startOver(List<Call<K, V>> calls) {
+    for (Call<K, V> call : calls) {
+      callers.endWait(call, WaitEnd.ANSWERED);
+    }
+    cache.startOver(calls);
+  }
+
+  /** Gives the lease back, if there is one. The only place that does, besides a stored fill. */
+  private void dropLease(long coolDownMillis) {
+    Lease held = lease;
+    lease = null;
+    if (held != null) {
+      held.end();
+      // The degraded load has no lease of its own to give back, and starts no cool-down.
+      if (!degradedLease) {
+        release(held.owner, coolDownMillis, null);
+      }
+    }
+  }
+
+  private void release(String by, long coolDownMillis, @Nullable Runnable done) {
+    gateway.call(
+        config.name(),
+        "RELEASE",
+        key,
+        () -> gateway.store().release(key, by, coolDownMillis, cache.graceMillis()),
+        (released, error) -> {
+          if (done != null) {
+            done.run();
+          } else if (error != null && error.mayHaveHappened() && !engine.isClosed()) {
+            // Once more, for a reply that was lost; after that the lease lapses by itself.
+            gateway.call(
+                config.name(),
+                "RELEASE",
+                key,
+                () -> gateway.store().release(key, by, coolDownMillis, cache.graceMillis()),
+                (again, stillFailed) -> {});
+          }
+        });
+  }
+
+  private void startTimer(long nanos, Runnable task) {
+    cancelTimer();
+    timer = engine.env().schedule(task, nanos);
+  }
+
+  private void cancelTimer() {
+    if (timer != null) {
+      timer.cancel();
+      timer = null;
+    }
+  }
+
+  /**
+   * Ends the flight.
+   *
+   * @return the callers, who are to be told afterwards
+   */
+  private List<Call<K, V>> finish() {
+    if (!degraded) {
+      cache.remove(key, this);
+    }
+    engine.forget(this);
+    state = State.DONE;
+    List<Call<K, V>> all = callers.all();
+    callers.clear();
+    watch.close();
+    cancelTimer();
+    return all;
+  }
+}

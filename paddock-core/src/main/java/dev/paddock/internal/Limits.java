@@ -1,0 +1,92 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.internal;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+
+/** The ranges of all options, each checked where the option is set. */
+public final class Limits {
+  private static final Duration ONE_MILLI = Duration.ofMillis(1);
+  private static final Duration TEN_YEARS = Duration.ofDays(3650);
+  private static final Duration ONE_DAY = Duration.ofDays(1);
+
+  private Limits() {}
+
+  /**
+   * Checks a time to live.
+   *
+   * @param value the value
+   * @param option its name, for the message
+   * @return the value
+   */
+  public static Duration timeToLive(Duration value, String option) {
+    return between(value, option, ONE_MILLI, TEN_YEARS);
+  }
+
+  /**
+   * Checks a window that may be empty.
+   *
+   * @param value the value
+   * @param option its name, for the message
+   * @return the value
+   */
+  public static Duration window(Duration value, String option) {
+    return between(value, option, Duration.ZERO, TEN_YEARS);
+  }
+
+  /**
+   * Checks how long a caller waits.
+   *
+   * @param value the value
+   * @return the value
+   */
+  public static Duration maxWait(Duration value) {
+    return between(value, "maxWait", Duration.ZERO, ONE_DAY);
+  }
+
+  /**
+   * Checks a length of time that is not zero.
+   *
+   * @param value the value
+   * @param option its name, for the message
+   * @return the value
+   */
+  public static Duration span(Duration value, String option) {
+    return between(value, option, ONE_MILLI, ONE_DAY);
+  }
+
+  /**
+   * Checks a pause that may be empty.
+   *
+   * @param value the value
+   * @param option its name, for the message
+   * @return the value
+   */
+  public static Duration pause(Duration value, String option) {
+    return between(value, option, Duration.ZERO, ONE_DAY);
+  }
+
+  private static Duration between(Duration value, String option, Duration min, Duration max) {
+    requireNonNull(value, option);
+    if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {
+      throw new IllegalArgumentException(
+          option + " must be between " + min + " and " + max + ", is " + value);
+    }
+    return value;
+  }
+
+  /**
+   * Converts to whole milliseconds, rounded up, so that what was at least 1 ns never becomes 0.
+   *
+   * @param value a duration within the limits above
+   * @return milliseconds
+   */
+  public static long millisRoundedUp(Duration value) {
+    long millis = value.toMillis();
+    return value.minusMillis(millis).isZero() ? millis : millis + 1;
+  }
+}

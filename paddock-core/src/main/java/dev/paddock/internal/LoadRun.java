@@ -1,0 +1,206 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.internal;
+
+import dev.paddock.AsyncLoader;
+import dev.paddock.LoadContext;
+import dev.paddock.Loader;
+import dev.paddock.spi.StoreKey;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of one loader, in the context of whoever runs it: the {@link LoadContext} it is given,
+ * and the result. The result is handed over once.
+ */
+final class LoadRun<K, V> implements LoadContext<K, V> {
+  /** Keys that the current thread is loading, innermost last. */
+  private static final ThreadLocal<@Nullable Deque<StoreKey>> LOADING = new ThreadLocal<>();
+
+  /** Takes the end of a run, on the thread where it ended. */
+  interface OnEnd<K, V> {
+    void accept(LoadRun<K, V> run);
+  }
+
+  private final K key;
+  private final StoreKey storeKey;
+  private final Loader<K, V> loader;
+  private final @Nullable Lease lease;
+  private final Supplier<@Nullable V> stale;
+  private final OnEnd<K, V> onEnd;
+
+  private volatile @Nullable Duration timeToLive;
+  private volatile boolean skipped;
+  private volatile boolean absent;
+  private @Nullable V value;
+  private @Nullable Throwable failure;
+  private boolean interrupted;
+
+  /** The bytes to store, when the owner of the run has made them. */
+  EntryCoder.@Nullable Payload payload;
+
+  LoadRun(
+      K key,
+      StoreKey storeKey,
+      Loader<K, V> loader,
+      @Nullable Lease lease,
+      Supplier<@Nullable V> stale,
+      OnEnd<K, V> onEnd) {
+    this.key = key;
+    this.storeKey = storeKey;
+    this.loader = loader;
+    this.lease = lease;
+    this.stale = stale;
+    this.onEnd = onEnd;
+  }
+
+  /** Tells whether the current thread is inside the loader of a key. */
+  static boolean isLoading(StoreKey key) {
+    Deque<StoreKey> keys = LOADING.get();
+    return keys != null && keys.contains(key);
+  }
+
+  /**
+   * Runs the loader. Never throws an exception; an {@link Error} goes on after the run has ended.
+   */
+  void run() {
+    Deque<StoreKey> keys = LOADING.get();
+    if (keys == null) {
+      keys = new ArrayDeque<>();
+      LOADING.set(keys);
+    }
+    keys.addLast(storeKey);
+    try {
+      if (loader instanceof AsyncLoader<K, V> async) {
+        async
+            .loadAsync(key, this)
+            .whenComplete(
+                (result, error) -> {
+                  if (error == null) {
+                    end(result, null);
+                  } else {
+                    end(null, unwrapped(error));
+                  }
+                });
+      } else {
+        end(loader.load(key, this), null);
+      }
+    } catch (Exception e) {
+      end(null, e);
+    } catch (Error e) {
+      end(null, e);
+      throw e;
+    } finally {
+      keys.removeLast();
+      if (keys.isEmpty()) {
+        LOADING.remove();
+      }
+    }
+  }
+
+  private static Throwable unwrapped(Throwable error) {
+    Throwable cause = error;
+    while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+        && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
+  private void end(@Nullable V result, @Nullable Throwable error) {
+    value = absent ? null : result;
+    failure = error;
+    if (error != null) {
+      boolean caught = isInterrupt(error);
+      interrupted = caught || Thread.currentThread().isInterrupted();
+      if (caught) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    onEnd.accept(this);
+  }
+
+  private static boolean isInterrupt(Throwable error) {
+    Throwable cause = error;
+    for (int depth = 0; cause != null && depth < 20; depth++) {
+      if (cause instanceof InterruptedException) {
+        return true;
+      }
+      cause = cause.getCause();
+    }
+    return false;
+  }
+
+  @Nullable V value() {
+    return value;
+  }
+
+  @Nullable Throwable failure() {
+    return failure;
+  }
+
+  boolean failedByInterrupt() {
+    return interrupted;
+  }
+
+  boolean isSkipped() {
+    return skipped;
+  }
+
+  @Nullable Duration ownTimeToLive() {
+    return timeToLive;
+  }
+
+  void failWith(RuntimeException error) {
+    failure = error;
+  }
+
+  @Override
+  public K key() {
+    return key;
+  }
+
+  @Override
+  public @Nullable V staleValue() {
+    return stale.get();
+  }
+
+  @Override
+  public boolean isLeased() {
+    return lease != null;
+  }
+
+  @Override
+  public boolean isLeaseLost() {
+    return lease != null && lease.isLost();
+  }
+
+  @Override
+  public void onLeaseLost(Runnable callback) {
+    if (lease != null) {
+      lease.onLost(callback);
+    }
+  }
+
+  @Override
+  public void timeToLive(Duration duration) {
+    timeToLive = Limits.timeToLive(duration, "timeToLive");
+  }
+
+  @Override
+  public void skipCaching() {
+    skipped = true;
+  }
+
+  @Override
+  public void markAbsent() {
+    absent = true;
+  }
+}

@@ -1,0 +1,85 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.spi;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The name of one cached value in the store: {@code <prefix><cache name>:<key>} as bytes.
+ *
+ * <p>Immutable and thread-safe. Equal when the bytes are equal, so it serves as a map key; the hash
+ * is computed once.
+ */
+public final class StoreKey {
+  private final byte[] bytes;
+  private final int hash;
+
+  private StoreKey(byte[] bytes) {
+    this.bytes = bytes;
+    this.hash = Arrays.hashCode(bytes);
+  }
+
+  /**
+   * Makes a key of bytes, which are copied.
+   *
+   * @param bytes the whole name, prefix included
+   * @return the key
+   */
+  public static StoreKey of(byte[] bytes) {
+    return new StoreKey(requireNonNull(bytes, "bytes").clone());
+  }
+
+  /**
+   * Makes a key of text, as UTF-8.
+   *
+   * @param name the whole name, prefix included
+   * @return the key
+   */
+  public static StoreKey of(String name) {
+    return new StoreKey(name.getBytes(UTF_8));
+  }
+
+  /**
+   * Makes a key of a prefix and the bytes that follow it.
+   *
+   * @param prefix what comes first
+   * @param rest what comes after
+   * @return the key
+   */
+  public static StoreKey of(byte[] prefix, byte[] rest) {
+    byte[] all = Arrays.copyOf(prefix, prefix.length + rest.length);
+    System.arraycopy(rest, 0, all, prefix.length, rest.length);
+    return new StoreKey(all);
+  }
+
+  /**
+   * Returns the bytes themselves, not a copy: the caller must not change them.
+   *
+   * @return the name as bytes
+   */
+  public byte[] bytes() {
+    return bytes;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof StoreKey that && hash == that.hash && Arrays.equals(bytes, that.bytes);
+  }
+
+  @Override
+  public int hashCode() {
+    return hash;
+  }
+
+  /** Returns the name as text, for messages; bytes that are not UTF-8 show as U+FFFD. */
+  @Override
+  public String toString() {
+    return new String(bytes, UTF_8);
+  }
+}

@@ -1,0 +1,10 @@
+/** Paddock's public API and the fill engine. */
+@org.jspecify.annotations.NullMarked
+module dev.paddock.core {
+  requires static transitive org.jspecify;
+
+  exports dev.paddock;
+  exports dev.paddock.spi;
+
+  uses dev.paddock.spi.StoreProvider;
+}
