@@ -1,0 +1,110 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.testkit;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.util.Objects.requireNonNull;
+
+import dev.paddock.spi.Environment;
+import dev.paddock.spi.FillStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link FillStoreHarness} on a real server and real time.
+ *
+ * <p>Not thread-safe. It neither starts nor ends the server, so that one server serves a whole test
+ * class, but it empties it and undoes what tests set.
+ *
+ * @since 0.1.0
+ */
+public final class RedisServerHarness implements FillStoreHarness {
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final long POLL_MILLIS = 5;
+
+  private final RedisServerProcess server;
+  private final Function<Environment, FillStore> opener;
+  private final RealTimeEnvironment environment = RealTimeEnvironment.create();
+
+  /**
+   * Makes a harness, and the server as new.
+   *
+   * @param server the server; nobody else uses it meanwhile
+   * @param opener opens the store under test on it
+   */
+  public RedisServerHarness(RedisServerProcess server, Function<Environment, FillStore> opener) {
+    this.server = requireNonNull(server, "server");
+    this.opener = requireNonNull(opener, "opener");
+    server.console().command("CONFIG", "SET", "maxmemory", "0");
+    server.console().command("ACL", "SETUSER", "default", "allchannels");
+    server.console().command("FLUSHALL");
+  }
+
+  @Override
+  public Environment environment() {
+    return environment;
+  }
+
+  @Override
+  public FillStore open(Environment clientEnvironment) {
+    return opener.apply(clientEnvironment);
+  }
+
+  @Override
+  public RedisConsole console() {
+    return server.console();
+  }
+
+  @Override
+  public void passTime(Duration atLeast) {
+    long end = serverMicros() + TimeUnit.NANOSECONDS.toMicros(atLeast.toNanos());
+    awaitUntil("the server's clock to reach " + end, () -> serverMicros() >= end);
+  }
+
+  private long serverMicros() {
+    List<?> time = (List<?>) requireNonNull(server.console().command("TIME"), "TIME");
+    return number(time.get(0)) * 1_000_000 + number(time.get(1));
+  }
+
+  private static long number(@Nullable Object digits) {
+    byte[] bytes = (byte[]) requireNonNull(digits, "digits");
+    return Long.parseLong(new String(bytes, US_ASCII));
+  }
+
+  @Override
+  public <T extends @Nullable Object> T await(CompletionStage<T> stage) {
+    CompletableFuture<T> future = stage.toCompletableFuture();
+    awaitUntil("a stage to complete", future::isDone);
+    return future.join();
+  }
+
+  @Override
+  public void awaitUntil(String what, BooleanSupplier condition) {
+    long start = System.nanoTime();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - start > LIMIT.toNanos()) {
+        throw new AssertionError("waited " + LIMIT + " in vain for " + what);
+      }
+      try {
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new AssertionError("interrupted while waiting for " + what, e);
+      }
+    }
+  }
+
+  /** Ends the threads of the environment; the server goes on. */
+  @Override
+  public void close() {
+    environment.close();
+  }
+}
