@@ -1,0 +1,206 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.redis.lettuce;
+
+import dev.paddock.redis.RedisTransport;
+import dev.paddock.spi.Environment;
+import dev.paddock.spi.HintSubscription;
+import dev.paddock.spi.StoreOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** One Redis server, over one connection for commands and one for subscriptions. */
+final class LettuceTransport implements RedisTransport {
+  /** Far more than one connection answers within a command time-out. */
+  static final int OPEN_COMMANDS_MAX = 10_000;
+
+  private static final long CLOSE_SECONDS = 5;
+  private static final long READ_ONLY_PAUSE_NANOS = 5_000_000_000L;
+
+  private final Environment environment;
+  private final StatefulRedisConnection<byte[], byte[]> connection;
+  private final @Nullable OwnedClient owned;
+  private final Link link;
+  private final HintChannels hints;
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private final AtomicLong readOnlyAt;
+
+  /**
+   * Takes over a connection.
+   *
+   * @param client makes the connection for subscriptions
+   * @param owned the same client, if it is to be shut down with the transport
+   */
+  LettuceTransport(
+      RedisClient client,
+      @Nullable OwnedClient owned,
+      RedisURI uri,
+      Secrets secrets,
+      StatefulRedisConnection<byte[], byte[]> connection,
+      Environment environment,
+      StoreOptions options) {
+    this.environment = environment;
+    this.connection = connection;
+    this.owned = owned;
+    String address = RedisUris.address(uri);
+    long commandNanos = options.commandTimeout().toNanos();
+    this.link =
+        new Link(
+            environment,
+            address,
+            secrets,
+            commandNanos,
+            OPEN_COMMANDS_MAX,
+            connection::dispatch,
+            this::readOnly);
+    this.hints =
+        new HintChannels(
+            environment,
+            address,
+            secrets,
+            commandNanos,
+            () -> client.connectPubSubAsync(ByteArrayCodec.INSTANCE, uri));
+    this.readOnlyAt = new AtomicLong(environment.nanoTime() - READ_ONLY_PAUSE_NANOS);
+    connection.addListener(link);
+  }
+
+  @Override
+  public CompletionStage<byte @Nullable []> get(byte[] key) {
+    return link.send(
+        new Call<>(
+            link,
+            CommandType.GET,
+            new ValueOutput<>(ByteArrayCodec.INSTANCE),
+            Call.args().addKey(key)));
+  }
+
+  @Override
+  public CompletionStage<List<byte[]>> evalsha(String sha1, byte[][] keys, byte[][] args) {
+    return script(CommandType.EVALSHA, Call.args().add(sha1), keys, args);
+  }
+
+  @Override
+  public CompletionStage<List<byte[]>> eval(byte[] script, byte[][] keys, byte[][] args) {
+    return script(CommandType.EVAL, Call.args().add(script), keys, args);
+  }
+
+  private CompletionStage<List<byte[]>> script(
+      ProtocolKeyword type, CommandArgs<byte[], byte[]> command, byte[][] keys, byte[][] args) {
+    command.add(keys.length).addKeys(keys).addValues(args);
+    return link.send(new Call<>(link, type, new BulkListOutput(), command));
+  }
+
+  @Override
+  public CompletionStage<Long> timeMicros(byte[] key) {
+    return link.send(new Call<>(link, CommandType.TIME, new MicrosOutput(), Call.args()));
+  }
+
+  /** Sends INFO server. */
+  CompletionStage<byte[]> info() {
+    return link.send(
+        new Call<>(
+            link,
+            CommandType.INFO,
+            new ValueOutput<>(ByteArrayCodec.INSTANCE),
+            Call.args().add("server")));
+  }
+
+  /** Sends HELLO without arguments, which changes nothing. The reply is a list in a list. */
+  CompletionStage<List<Object>> hello() {
+    return link.send(
+        new Call<>(
+            link,
+            CommandType.HELLO,
+            new NestedMultiOutput<>(ByteArrayCodec.INSTANCE),
+            Call.args()));
+  }
+
+  @Override
+  public Object nodeOf(byte[] key) {
+    return link.node();
+  }
+
+  @Override
+  public boolean shardedChannels() {
+    return false;
+  }
+
+  @Override
+  public HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+    return hints.subscribe(channel, onMessage);
+  }
+
+  /**
+   * The server has become a replica, so the primary is elsewhere by now: a host name that follows
+   * it leads there at the next connect. Not again within seconds, in case it does not.
+   */
+  private void readOnly() {
+    if (owned == null) {
+      return;
+    }
+    long before = readOnlyAt.get();
+    long now = environment.nanoTime();
+    if (now - before >= READ_ONLY_PAUSE_NANOS && readOnlyAt.compareAndSet(before, now)) {
+      owned.reconnect();
+    }
+  }
+
+  Link link() {
+    return link;
+  }
+
+  HintChannels hints() {
+    return hints;
+  }
+
+  @Override
+  public void close() {
+    if (closing.compareAndSet(false, true)) {
+      link.close();
+      CompletionStage<Void> ended =
+          CompletableFuture.allOf(connection.closeAsync(), hints.close().toCompletableFuture())
+              .handle((nothing, failed) -> owned)
+              .thenCompose(
+                  client ->
+                      client == null ? CompletableFuture.completedFuture(null) : client.shutdown());
+      ended.whenComplete((nothing, failed) -> closed.complete(null));
+    }
+    // One of Netty's threads would wait for itself.
+    if (!(Thread.currentThread() instanceof FastThreadLocalThread)) {
+      await(closed);
+    }
+  }
+
+  private static void await(CompletableFuture<?> closed) {
+    try {
+      closed.get(CLOSE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      // Closing goes on by itself.
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      // Closing is best effort: what is left is daemon threads, which end with the process.
+      System.getLogger(LettuceTransport.class.getPackageName())
+          .log(System.Logger.Level.DEBUG, "the Lettuce client did not close in time", e);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.redis.lettuce;
+
+import dev.paddock.PaddockException;
+import dev.paddock.StoreException;
+import dev.paddock.spi.StoreOptions;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisURI;
+import io.netty.channel.ConnectTimeoutException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/** Says why a store could not be opened: which server, what happened, what to do. */
+final class OpenFailures {
+  private final RedisURI uri;
+  private final StoreOptions options;
+  private final String server;
+  private final Secrets secrets;
+
+  OpenFailures(RedisURI uri, Secrets secrets, StoreOptions options) {
+    this.uri = uri;
+    this.options = options;
+    this.server = "Redis at " + RedisUris.address(uri);
+    this.secrets = secrets;
+  }
+
+  StoreException tooOld(ServerVersion version) {
+    return new StoreException(
+        server
+            + " is version "
+            + version.text()
+            + ", which is too old: Paddock needs Redis 6.2 or later, or Valkey 7.2 or later",
+        null,
+        false);
+  }
+
+  RuntimeException explain(Exception failed) {
+    List<Throwable> chain = chain(failed);
+    for (Throwable each : chain) {
+      if (each instanceof PaddockException ours && !(each instanceof StoreException)) {
+        return ours;
+      }
+    }
+    if (failed instanceof StoreException ours && ours.getCause() == null) {
+      return ours;
+    }
+    return new StoreException(
+        "can't open " + server + ": " + reason(chain), secrets.causeOrNull(failed), false);
+  }
+
+  private String reason(List<Throwable> chain) {
+    RedisCommandExecutionException refused = first(chain, RedisCommandExecutionException.class);
+    if (refused != null) {
+      return refusal(String.valueOf(refused.getMessage()));
+    }
+    SSLException tls = first(chain, SSLException.class);
+    if (tls != null) {
+      return "TLS failed ("
+          + secrets.summary(tls)
+          + "): check that the port speaks TLS, that the JVM's trust store knows the issuer of the"
+          + " server's certificate, and that the certificate names the host";
+    }
+    if (first(chain, UnknownHostException.class) != null
+        || first(chain, UnresolvedAddressException.class) != null) {
+      return "the host name is not known: check the name and the name server";
+    }
+    if (first(chain, ConnectTimeoutException.class) != null
+        || first(chain, TimeoutException.class) != null
+        || first(chain, RedisCommandTimeoutException.class) != null) {
+      return "no answer within the connectTimeout of "
+          + options.connectTimeout().toMillis()
+          + " ms: check that the server runs and that no firewall is in between";
+    }
+    if (first(chain, ConnectException.class) != null) {
+      return "the connection was refused: check that the server runs, listens on this address and"
+          + " port, and that no firewall is in between";
+    }
+    Throwable root = chain.get(chain.size() - 1);
+    String summary = secrets.summary(root);
+    return summary.contains("closed prematurely")
+        ? "it closed the connection before it answered: check that it is Redis, and whether its"
+            + " port speaks TLS (then the URI must begin with rediss://)"
+        : summary;
+  }
+
+  private String refusal(String answer) {
+    String said = " (it said: " + secrets.shown(answer) + ")";
+    if (answer.startsWith("WRONGPASS") || answer.contains("invalid password")) {
+      return "it refuses the user or the password" + said + ": check both in the URI";
+    }
+    if (answer.startsWith("NOAUTH")) {
+      return "it wants a password" + said + ": put user and password into the URI";
+    }
+    if (answer.contains("DB index") || answer.contains("invalid DB")) {
+      return "it has no database "
+          + uri.getDatabase()
+          + said
+          + ": check the number at the end of the URI";
+    }
+    if (answer.startsWith("NOPERM")) {
+      return "the user lacks a right that connecting takes" + said + ": grant HELLO and SELECT";
+    }
+    return "it refuses the connection" + said;
+  }
+
+  private static <T extends Throwable> @Nullable T first(List<Throwable> chain, Class<T> type) {
+    for (Throwable each : chain) {
+      if (type.isInstance(each)) {
+        return type.cast(each);
+      }
+    }
+    return null;
+  }
+
+  private static List<Throwable> chain(Throwable failed) {
+    List<Throwable> chain = new ArrayList<>();
+    for (Throwable each = failed; each != null && !chain.contains(each); each = each.getCause()) {
+      chain.add(each);
+    }
+    return chain;
+  }
+}

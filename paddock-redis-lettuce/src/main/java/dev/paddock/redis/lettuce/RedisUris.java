@@ -1,0 +1,137 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.redis.lettuce;
+
+import static java.util.Objects.requireNonNull;
+
+import io.lettuce.core.RedisURI;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads URIs without ever repeating them: an unencoded {@code /}, {@code ?}, {@code #} or {@code @}
+ * in a password moves its rest into the path, the query, the fragment or the host, so no part of a
+ * URI that did not parse is fit to be shown, and neither is the exception of the parser, whose
+ * message holds all of it.
+ */
+final class RedisUris {
+  private static final String ADVICE =
+      "; write redis://user:password@host:6379/0 (rediss:// for TLS) and percent-encode special"
+          + " characters of user and password";
+
+  /** Host names (with underscores, which container networks like), IPv4, and IPv6 in brackets. */
+  private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%a-z]+]");
+
+  private static final Pattern NAME_AND_PORT = Pattern.compile("([A-Za-z0-9._-]+):([0-9]{1,5})");
+
+  private static final Set<String> PARAMETERS =
+      Set.of("clientname", "libraryname", "libraryversion", "verifypeer");
+
+  private RedisUris() {}
+
+  static boolean hasOurScheme(String uri) {
+    return uri.regionMatches(true, 0, "redis://", 0, 8)
+        || uri.regionMatches(true, 0, "rediss://", 0, 9);
+  }
+
+  static RedisURI parse(String text) {
+    requireNonNull(text, "uri");
+    if (!hasOurScheme(text)) {
+      throw malformed("it does not begin with redis:// or rediss://");
+    }
+    int slashes = text.indexOf("://");
+    URI uri;
+    try {
+      uri = new URI(text.substring(0, slashes).toLowerCase(Locale.ROOT) + text.substring(slashes));
+    } catch (URISyntaxException e) {
+      throw malformed(e.getReason() + " at index " + e.getIndex());
+    }
+    if (uri.getRawFragment() != null) {
+      throw malformed("it holds a '#'");
+    }
+    String path = uri.getRawPath();
+    if (!path.isEmpty() && !path.equals("/") && !path.matches("/[0-9]{1,9}")) {
+      throw malformed("what follows the host and a '/' is not the number of a database");
+    }
+    checkParameters(uri.getRawQuery());
+    RedisURI parsed;
+    try {
+      parsed = RedisURI.create(uri);
+    } catch (RuntimeException e) {
+      throw malformed("Lettuce does not accept it");
+    }
+    splitOffPort(parsed);
+    String host = parsed.getHost();
+    if (uri.getPort() == 0 || host == null || !HOST.matcher(host).matches()) {
+      throw malformed("the host, or the port, is missing or malformed");
+    }
+    return checked(parsed);
+  }
+
+  /**
+   * For java.net.URI a name with an underscore is no host, and Lettuce then keeps the port on it.
+   */
+  private static void splitOffPort(RedisURI uri) {
+    Matcher matcher = NAME_AND_PORT.matcher(String.valueOf(uri.getHost()));
+    if (matcher.matches()) {
+      uri.setHost(matcher.group(1));
+      uri.setPort(Integer.parseInt(matcher.group(2)));
+    }
+  }
+
+  private static void checkParameters(@Nullable String query) {
+    if (query == null) {
+      return;
+    }
+    for (String parameter : query.split("[&;]", -1)) {
+      int equals = parameter.indexOf('=');
+      String name = equals < 0 ? "" : parameter.substring(0, equals).toLowerCase(Locale.ROOT);
+      if (name.equals("timeout")) {
+        throw malformed("a timeout is set with connectTimeout and commandTimeout of Paddock");
+      }
+      if (!PARAMETERS.contains(name)) {
+        throw malformed("a parameter is none of clientName, verifyPeer");
+      }
+    }
+  }
+
+  private static IllegalArgumentException malformed(String what) {
+    return new IllegalArgumentException("malformed Redis URI: " + what + ADVICE);
+  }
+
+  /** Returns a private copy of a URI that we can connect to: RedisURI is mutable. */
+  static RedisURI checked(RedisURI uri) {
+    requireNonNull(uri, "uri");
+    if (!uri.getSentinels().isEmpty() || uri.getSentinelMasterId() != null) {
+      throw new IllegalArgumentException(
+          "the RedisURI names Sentinels, which are not supported: name the primary's host");
+    }
+    if (uri.getSocket() != null || uri.getHost() == null || uri.getHost().isEmpty()) {
+      throw new IllegalArgumentException("the RedisURI names no host");
+    }
+    if (uri.getPort() < 1 || uri.getPort() > 65535) {
+      throw new IllegalArgumentException(
+          "the port of the RedisURI must be between 1 and 65535, is " + uri.getPort());
+    }
+    return copy(uri, uri.getTimeout());
+  }
+
+  /** Returns a copy with another time-out, which Lettuce applies to the handshake. */
+  static RedisURI copy(RedisURI uri, Duration timeout) {
+    return RedisURI.builder(uri).withTimeout(timeout).build();
+  }
+
+  static String address(RedisURI uri) {
+    String host = uri.getHost();
+    boolean bareIpv6 = host.indexOf(':') >= 0 && !host.startsWith("[");
+    return (bareIpv6 ? "[" + host + "]" : host) + ":" + uri.getPort();
+  }
+}

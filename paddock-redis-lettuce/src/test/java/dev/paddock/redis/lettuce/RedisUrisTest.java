@@ -1,0 +1,199 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.redis.lettuce;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslVerifyMode;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class RedisUrisTest {
+  private static RedisCredentials credentials(RedisURI uri) {
+    return requireNonNull(uri.getCredentialsProvider().resolveCredentials().block());
+  }
+
+  @Test
+  void uri_complete_isRead() {
+    RedisURI uri =
+        RedisUris.parse("rediss://al%40ice:s3cr%2Fet@cache.example:6400/7?verifyPeer=CA");
+
+    assertThat(uri.getHost()).isEqualTo("cache.example");
+    assertThat(uri.getPort()).isEqualTo(6400);
+    assertThat(uri.getDatabase()).isEqualTo(7);
+    assertThat(uri.isSsl()).isTrue();
+    assertThat(uri.getVerifyMode()).isEqualTo(SslVerifyMode.CA);
+    assertThat(credentials(uri).getUsername()).isEqualTo("al@ice");
+    assertThat(credentials(uri).getPassword()).isEqualTo("s3cr/et".toCharArray());
+    assertThat(RedisUris.address(uri)).isEqualTo("cache.example:6400");
+  }
+
+  @Test
+  void uri_minimal_getsDefaults() {
+    RedisURI uri = RedisUris.parse("REDIS://localhost");
+
+    assertThat(uri.getPort()).isEqualTo(6379);
+    assertThat(uri.getDatabase()).isZero();
+    assertThat(uri.isSsl()).isFalse();
+    assertThat(credentials(uri).hasPassword()).isFalse();
+  }
+
+  @Test
+  void uri_tlsWithoutVerifyPeer_verifiesFully() {
+    assertThat(RedisUris.parse("rediss://localhost").getVerifyMode()).isEqualTo(SslVerifyMode.FULL);
+  }
+
+  @Test
+  void uri_onlyPassword_isTheDefaultUsers() {
+    assertThat(credentials(RedisUris.parse("redis://:hunter22@localhost")).getPassword())
+        .isEqualTo("hunter22".toCharArray());
+    assertThat(credentials(RedisUris.parse("redis://:hunter22@localhost")).hasUsername()).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "redis://[::1]:6380, [::1]:6380",
+    "redis://my_redis:6380, my_redis:6380",
+    "redis://user:p_w@my_redis:6380/1, my_redis:6380",
+    "redis://my_redis, my_redis:6379",
+    "redis://127.0.0.1/3, 127.0.0.1:6379"
+  })
+  void address_ofHost_isReadable(String uri, String address) {
+    assertThat(RedisUris.address(RedisUris.parse(uri))).isEqualTo(address);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://user:hunter22 x@localhost",
+        "redis://user:hunter22%@localhost",
+        "redis://user:hunter22%zz@localhost",
+        "redis://user:hunter22^@localhost",
+        "redis://user:hunter22/x@localhost",
+        "redis://user:hunter22#x@localhost",
+        "redis://user:hunter22?x@localhost",
+        "redis://user:hunter22?database=1@localhost",
+        "redis://user:x/hunter22@localhost:6379/0",
+        "redis://user:x#hunter22@localhost:6379/0",
+        "redis://user:x?hunter22=1@localhost:6379/0",
+        "redis://user:hunter22@:6379",
+        "redis://user:hunter22@",
+        "redis://user:hunter22@localhost:port",
+        "redis://user:hunter22@localhost:70000",
+        "redis://user:hunter22@localhost:0",
+        "redis://user:hunter22@my_redis:0",
+        "redis://user:hunter22@my_redis:99999",
+        "redis://user:hunter22@my_redis:x",
+        "redis://user:hunter22@localhost/zero",
+        "redis://user:hunter22@localhost/-1",
+        "redis://user:hunter22@localhost/99999999999",
+        "redis://user:hunter22@localhost/1/2",
+        "redis://user:hunter22@localhost?timeout=1s",
+        "redis://user:hunter22@localhost?database=x",
+        "redis://user:hunter22@localhost?verifyPeer=hunter22",
+        "redis://user:hunter22@localhost?sentinelMasterId=m",
+        "redis://user:hunter22@a,b",
+        "redis://user:hunter22@[::1",
+        "redis:user:hunter22@localhost",
+        "http://user:hunter22@localhost",
+        "redis-sentinel://user:hunter22@localhost/0#m",
+        "hunter22"
+      })
+  void uri_malformed_isRefusedWithoutItsPassword(String uri) {
+    Throwable thrown = catchThrowable(() -> RedisUris.parse(uri));
+
+    assertThat(thrown)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("Redis")
+        .hasMessageNotContaining("hunter")
+        .hasNoCause();
+    assertThat(thrown.getSuppressed()).isEmpty();
+  }
+
+  @Test
+  void uri_atSignInPassword_isNoPartOfTheHost() {
+    // Either way of reading is fine, as long as nothing of a password can become a host to look up.
+    Throwable thrown = catchThrowable(() -> RedisUris.parse("redis://user:hun@ter22@localhost"));
+
+    if (thrown == null) {
+      RedisURI uri = RedisUris.parse("redis://user:hun@ter22@localhost");
+      assertThat(uri.getHost()).isEqualTo("localhost");
+      assertThat(credentials(uri).getPassword()).isEqualTo("hun@ter22".toCharArray());
+    } else {
+      assertThat(thrown).hasMessageNotContaining("ter22").hasNoCause();
+    }
+  }
+
+  @Test
+  void provider_accepts_itsSchemesOnly() {
+    LettuceStoreProvider provider = new LettuceStoreProvider();
+
+    assertThat(provider.accepts("redis://h")).isTrue();
+    assertThat(provider.accepts("rediss://h")).isTrue();
+    assertThat(provider.accepts("Rediss://h")).isTrue();
+    assertThat(provider.accepts("redis-sentinel://h")).isFalse();
+    assertThat(provider.accepts("redis+ssl://h")).isFalse();
+    assertThat(provider.accepts("memory:x")).isFalse();
+    assertThat(provider.accepts("")).isFalse();
+  }
+
+  @Test
+  void provider_isFoundByServiceLoader() {
+    assertThat(java.util.ServiceLoader.load(dev.paddock.spi.StoreProvider.class))
+        .hasAtLeastOneElementOfType(LettuceStoreProvider.class);
+  }
+
+  @Test
+  void redisUri_withSentinels_isRefused() {
+    RedisURI uri = RedisURI.Builder.sentinel("127.0.0.1", 26379, "m").build();
+
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> LettuceRedis.connect(uri))
+        .withMessageContaining("Sentinel");
+  }
+
+  @Test
+  void redisUri_changedLater_changesNothing() {
+    RedisURI uri = RedisURI.create("localhost", 6379);
+    RedisURI taken = RedisUris.checked(uri);
+    uri.setDatabase(5);
+    uri.setHost("elsewhere");
+
+    assertThat(taken.getDatabase()).isZero();
+    assertThat(taken.getHost()).isEqualTo("localhost");
+  }
+
+  @Test
+  void copy_ofUri_keepsAllButTheTimeout() {
+    RedisURI uri = RedisUris.parse("rediss://u:hunter22@h:1/2?clientName=me&verifyPeer=NONE");
+    RedisURI copy = RedisUris.copy(uri, Duration.ofMillis(1234));
+
+    assertThat(copy.getTimeout()).isEqualTo(Duration.ofMillis(1234));
+    assertThat(copy.getHost()).isEqualTo("h");
+    assertThat(copy.getPort()).isEqualTo(1);
+    assertThat(copy.getDatabase()).isEqualTo(2);
+    assertThat(copy.getClientName()).isEqualTo("me");
+    assertThat(copy.isSsl()).isTrue();
+    assertThat(copy.getVerifyMode()).isEqualTo(SslVerifyMode.NONE);
+    assertThat(credentials(copy).getPassword()).isEqualTo("hunter22".toCharArray());
+  }
+
+  @Test
+  void strings_ofWhatHoldsThePassword_doNotShowIt() {
+    RedisURI uri = RedisUris.parse("redis://user:hunter22@localhost");
+
+    assertThat(uri.toString()).doesNotContain("hunter22");
+    assertThat(LettuceRedis.connect("redis://user:hunter22@localhost").toString())
+        .doesNotContain("hunter22");
+  }
+}
