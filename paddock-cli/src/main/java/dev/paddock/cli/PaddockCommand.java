@@ -1,0 +1,61 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.cli;
+
+import dev.paddock.cli.demo.DemoCommand;
+import dev.paddock.cli.demo.WorkerCommand;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command line: {@code paddock demo} and what will come beside it. */
+@Command(
+    name = "paddock",
+    description = "Paddock: a stampede-proof cache and leases for Java on Redis.",
+    mixinStandardHelpOptions = true,
+    subcommands = {DemoCommand.class, WorkerCommand.class, CommandLine.HelpCommand.class})
+public final class PaddockCommand implements Runnable {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  /** Makes the command. */
+  public PaddockCommand() {}
+
+  /**
+   * Runs the command and ends the JVM.
+   *
+   * @param args the arguments
+   */
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  /**
+   * Makes the parser of the command line.
+   *
+   * @return a parser that has parsed nothing yet
+   */
+  static CommandLine commandLine() {
+    return new CommandLine(new PaddockCommand())
+        .setUsageHelpAutoWidth(false)
+        .setUsageHelpWidth(100)
+        .setParameterExceptionHandler(PaddockCommand::refuse);
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "say what to do: demo or help");
+  }
+
+  private static int refuse(ParameterException e, String[] args) {
+    CommandLine command = e.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println(e.getMessage());
+    err.println("See ./" + command.getCommandSpec().qualifiedName() + " --help");
+    return command.getCommandSpec().exitCodeOnInvalidInput();
+  }
+}

@@ -1,0 +1,286 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.cli.demo;
+
+import dev.paddock.testkit.RedisServerProcess;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScanArgs;
+import io.lettuce.core.ScanIterator;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** Runs experiments, one after another, and cleans up whatever happens, Ctrl-C included. */
+final class Demo implements AutoCloseable {
+  private static final Duration START_LIMIT = Duration.ofMinutes(2);
+
+  /** How often a run is done at most, see {@link #runUnlessStalled}. */
+  private static final int RUNS_MAX = 5;
+
+  private final Settings settings;
+  private final Duration limit;
+  private final PrintStream progress;
+  private final Journal journal = new Journal();
+  private final String prefix = "paddock-demo:" + Long.toString(WallClock.micros(), 36) + ":";
+  private final ReentrantLock closing = new ReentrantLock();
+  private final Deque<AutoCloseable> toClose = new ArrayDeque<>();
+  private final Thread atExit = new Thread(this::closeAll, "paddock-demo-exit");
+  private final RedisCommands<String, String> redis;
+  private final @Nullable CommandMeter meter;
+  private final Fleet fleet;
+  private volatile boolean ended;
+
+  /**
+   * Starts Redis, unless there is one, and connects.
+   *
+   * @param settings the sizes
+   * @param limit an experiment that takes longer is given up, as not met
+   * @param progress where to tell what goes on
+   * @throws DemoException if Redis can't be started
+   * @throws RedisException if Redis can't be reached
+   */
+  Demo(Settings settings, Duration limit, PrintStream progress) {
+    this.settings = settings;
+    this.limit = limit;
+    this.progress = progress;
+    Runtime.getRuntime().addShutdownHook(atExit);
+    try {
+      String uri = settings.redisUri();
+      long redisPid = 0;
+      if (uri == null) {
+        progress.println("Starting Redis.");
+        RedisServerProcess server = closeLater(startRedis());
+        uri = server.uri();
+        redisPid = server.pid();
+      }
+      RedisURI parsed = RedisURI.create(uri);
+      RedisClient client = RedisClient.create(parsed);
+      closeLater(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(2)));
+      redis = client.connect().sync();
+      if (settings.redisUri() != null) {
+        closeLater(this::removeKeys);
+      }
+      meter = openMeter(parsed);
+      fleet = closeLater(new Fleet(journal, uri, prefix, redisPid));
+    } catch (RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  private static RedisServerProcess startRedis() {
+    try {
+      return RedisServerProcess.start();
+    } catch (IllegalStateException e) {
+      throw new DemoException(
+          "Redis can't be started (use another by --redis URI): " + e.getMessage(), e);
+    }
+  }
+
+  private <T extends AutoCloseable> T closeLater(T resource) {
+    closing.lock();
+    try {
+      toClose.push(resource);
+    } finally {
+      closing.unlock();
+    }
+    return resource;
+  }
+
+  private @Nullable CommandMeter openMeter(RedisURI uri) {
+    try {
+      return closeLater(CommandMeter.open(uri, redis, prefix));
+    } catch (IOException e) {
+      progress.println("Redis commands are not counted: " + e.getMessage());
+      return null;
+    }
+  }
+
+  String redisVersion() {
+    return redis
+        .info("server")
+        .lines()
+        .filter(line -> line.startsWith("redis_version:"))
+        .map(line -> line.substring("redis_version:".length()).strip())
+        .findFirst()
+        .orElse("");
+  }
+
+  /**
+   * Runs experiments.
+   *
+   * @param experiments which ones
+   * @return what came of each
+   * @throws IOException if a process can't be started
+   * @throws InterruptedException if the thread was interrupted
+   */
+  List<Row> run(List<Experiment> experiments) throws IOException, InterruptedException {
+    List<Row> rows = new ArrayList<>();
+    progress.printf("Starting %d processes.%n", settings.processes());
+    fillFleet();
+    for (int i = 0; i < experiments.size(); i++) {
+      Experiment experiment = experiments.get(i);
+      progress.printf(
+          "[%d/%d] %s (%s) ", i + 1, experiments.size(), experiment.name(), experiment.summary());
+      progress.flush();
+      long startNanos = System.nanoTime();
+      Row row = repeat(experiment);
+      progress.printf(
+          Locale.ROOT,
+          "%s (%.1f s)%n",
+          row.met() ? "as expected" : "NOT AS EXPECTED: " + row.observed(),
+          (System.nanoTime() - startNanos) / 1e9);
+      rows.add(row);
+    }
+    return rows;
+  }
+
+  private Row repeat(Experiment experiment) throws IOException, InterruptedException {
+    int met = 0;
+    Finding shown = null;
+    for (int n = 1; n <= settings.repeat(); n++) {
+      Finding finding = runUnlessStalled(experiment, n);
+      if (settings.repeat() > 1) {
+        progress.print(finding.verdict().met() ? "." : "!");
+        progress.flush();
+      }
+      if (finding.verdict().met()) {
+        met++;
+      }
+      if (shown == null || shown.verdict().met()) {
+        shown = finding;
+      }
+    }
+    if (shown == null) {
+      throw new IllegalArgumentException("nothing was run");
+    }
+    return row(experiment, shown, met);
+  }
+
+  private Row row(Experiment experiment, Finding finding, int met) {
+    String observed = finding.verdict().observed();
+    if (settings.repeat() > 1) {
+      observed =
+          met
+              + " of "
+              + settings.repeat()
+              + " times as expected; "
+              + (finding.verdict().met() ? "last: " : "first that was not: ")
+              + observed;
+    }
+    return new Row(
+        experiment.name(),
+        settings.processes(),
+        settings.allCallers(),
+        finding.loads(),
+        finding.mostAtOnce(),
+        finding.staleAnswers(),
+        finding.waits(),
+        finding.redisCommands(),
+        experiment.expected(settings),
+        observed,
+        finding.verdict().met());
+  }
+
+  /**
+   * A process that can't get through to Redis for long enough loses its lease, and rightly so: a
+   * run in which that may have been the reason says nothing and is done again.
+   */
+  private Finding runUnlessStalled(Experiment experiment, int repetition)
+      throws IOException, InterruptedException {
+    long bearableMillis = settings.leaseMillis() / 3;
+    Finding finding = runOnce(experiment, "-" + repetition);
+    for (int run = 1;
+        run < RUNS_MAX
+            && !finding.verdict().met()
+            && finding.longestStallMillis() > bearableMillis
+            && experiment.name().startsWith("paddock-");
+        run++) {
+      progress.printf(
+          "(%s; but a process had no contact with Redis for %d ms, too long for a lease of %d ms:"
+              + " again) ",
+          finding.verdict().observed(), finding.longestStallMillis(), settings.leaseMillis());
+      finding = runOnce(experiment, "-" + repetition + "-" + run).ofRun(run + 1);
+    }
+    return finding;
+  }
+
+  private Finding runOnce(Experiment experiment, String suffix)
+      throws IOException, InterruptedException {
+    try {
+      fillFleet();
+      journal.begin(limit);
+      return experiment.run(new Stage(settings, fleet, journal, redis, prefix, meter, suffix));
+    } catch (DemoException | RedisException e) {
+      if (ended) {
+        throw new InterruptedException("the demo is being ended");
+      }
+      // What the processes are at now is not known.
+      fleet.destroy();
+      return Finding.none(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void fillFleet() throws IOException, InterruptedException {
+    journal.begin(START_LIMIT);
+    if (fleet.fill(settings.processes()).isEmpty()) {
+      return;
+    }
+    Stage stage =
+        new Stage(settings, fleet, journal, redis, prefix, null, "-" + WallClock.micros());
+    stage.warmUp();
+  }
+
+  private void removeKeys() {
+    // Leases have names of another shape that end with the name of the key they are for.
+    for (String pattern : List.of(prefix + "*", "pdk:*:" + prefix + "*")) {
+      ScanIterator<String> keys =
+          ScanIterator.scan(redis, ScanArgs.Builder.matches(pattern).limit(1000));
+      while (keys.hasNext()) {
+        redis.unlink(keys.next());
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    closeAll();
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException e) {
+      // The JVM is ending, and the hook has run or runs.
+      return;
+    }
+  }
+
+  private void closeAll() {
+    ended = true;
+    closing.lock();
+    try {
+      while (!toClose.isEmpty()) {
+        AutoCloseable next = toClose.pop();
+        try {
+          next.close();
+        } catch (InterruptedException e) {
+          Thread.currentThread().interrupt();
+        } catch (Exception e) {
+          progress.println("Cleaning up: " + e.getMessage());
+        }
+      }
+    } finally {
+      closing.unlock();
+    }
+  }
+}

@@ -1,0 +1,266 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.cli.demo;
+
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code paddock demo}. */
+@Command(
+    name = "demo",
+    description = {
+      "Shows what happens when all callers of a fleet of processes read one key at the moment after"
+          + " it has expired: with the usual recipes and with Paddock.",
+      ""
+    },
+    footer = {
+      "",
+      "What the columns of the table, and the properties of the JSON, mean:",
+      "  loads           how often the aggregation began",
+      "  mostLoadsAtOnce how many loads ran at the same time at most",
+      "  staleAnswers    answers whose value was loaded before the key expired, or before the last",
+      "                  invalidation that had returned when the caller asked",
+      "  waitMillis      how long callers waited beyond the load: the time from question to answer,",
+      "                  less the part of it in which the load ran that made the answer's value. A",
+      "                  caller that waited for just that load waited 0 ms, and so did one whose value",
+      "                  was there. Callers that got none count from question to giving up. Nearest",
+      "                  rank.",
+      "  redisCommands   commands from the processes that name one of the experiment's keys, without",
+      "                  those inside scripts; null if the server refuses MONITOR",
+      "",
+      "Exit code: 0 if all is as expected, 1 if not, 2 if an option is wrong."
+    },
+    mixinStandardHelpOptions = true,
+    sortOptions = false)
+public final class DemoCommand implements Callable<Integer> {
+  private static final int MIN_CALLERS = 5;
+  private static final Duration EXPERIMENT_LIMIT = Duration.ofSeconds(60);
+
+  @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = "--processes",
+      paramLabel = "N",
+      defaultValue = "4",
+      description = "JVM processes, 2 to 8 (default: ${DEFAULT-VALUE})")
+  private String processes = "";
+
+  @Option(
+      names = "--callers",
+      paramLabel = "N",
+      defaultValue = "50",
+      description = "callers in each process, 5 to 200 (default: ${DEFAULT-VALUE})")
+  private String callers = "";
+
+  @Option(
+      names = "--load-time",
+      paramLabel = "DURATION",
+      defaultValue = "200ms",
+      description = "how long the aggregation takes, 100ms to 5s (default: ${DEFAULT-VALUE})")
+  private String loadTime = "";
+
+  @Option(
+      names = "--lease",
+      paramLabel = "DURATION",
+      description =
+          "length of locks and leases, a quarter to three quarters of the load time (default: three"
+              + " quarters)")
+  private @Nullable String lease;
+
+  @Option(
+      names = "--only",
+      paramLabel = "NAME",
+      split = ",",
+      description = "run only these experiments, of: ${COMPLETION-CANDIDATES}",
+      completionCandidates = ExperimentNames.class)
+  private List<String> only = new ArrayList<>();
+
+  @Option(
+      names = "--repeat",
+      paramLabel = "N",
+      defaultValue = "1",
+      description =
+          "run each experiment so often, 1 to 100; it must come out as expected each time"
+              + " (default: ${DEFAULT-VALUE})")
+  private String repeat = "";
+
+  @Option(
+      names = "--redis",
+      paramLabel = "URI",
+      description =
+          "use this Redis, for example redis://localhost:6379, under keys that begin with"
+              + " paddock-demo: and are removed in the end (default: start one)")
+  private @Nullable String redis;
+
+  @Option(names = "--json", description = "print one JSON object in place of the table")
+  private boolean json;
+
+  /** Makes the command. */
+  public DemoCommand() {}
+
+  @Override
+  public Integer call() throws IOException {
+    Settings settings = settings();
+    List<Experiment> experiments = experiments();
+    return run(settings, experiments, EXPERIMENT_LIMIT, json, System.out, System.err);
+  }
+
+  /**
+   * Runs experiments and prints what came of them.
+   *
+   * @param settings the sizes
+   * @param experiments which ones
+   * @param limit an experiment that takes longer is given up
+   * @param json whether to print JSON
+   * @param out takes the table or the JSON
+   * @param progress takes everything else
+   * @return the exit code
+   * @throws IOException if a process can't be started
+   */
+  static int run(
+      Settings settings,
+      List<Experiment> experiments,
+      Duration limit,
+      boolean json,
+      PrintStream out,
+      PrintStream progress)
+      throws IOException {
+    JsonReport report;
+    try (Demo demo = new Demo(settings, limit, progress)) {
+      String version = demo.redisVersion();
+      report = JsonReport.of(demo.run(experiments));
+      out.print(
+          json
+              ? Json.write(report) + "\n"
+              : Table.draw(settings, version, experiments, report.experiments()));
+      out.flush();
+    } catch (RedisException e) {
+      progress.println("Redis can't be used: " + e.getMessage());
+      return 1;
+    } catch (InterruptedException e) {
+      // Ctrl-C: the cleaning up goes on elsewhere.
+      Thread.currentThread().interrupt();
+      return 1;
+    } catch (DemoException e) {
+      progress.println("The demo can't run: " + e.getMessage());
+      return 1;
+    }
+    return report.met() ? 0 : 1;
+  }
+
+  /**
+   * Checks the options.
+   *
+   * @return the sizes
+   * @throws ParameterException if one is wrong
+   */
+  Settings settings() {
+    int processCount = number("--processes", processes, 2, 8);
+    int callerCount = number("--callers", callers, MIN_CALLERS, 200);
+    long loadMillis = millis("--load-time", loadTime, 100, 5000);
+    long leaseMillis =
+        lease == null
+            ? loadMillis * 3 / 4
+            : millis("--lease", lease, (loadMillis + 3) / 4, loadMillis * 3 / 4);
+    int repeatCount = number("--repeat", repeat, 1, 100);
+    return new Settings(
+        processCount, callerCount, loadMillis, leaseMillis, repeatCount, checkedUri(redis));
+  }
+
+  /**
+   * Checks which experiments were chosen.
+   *
+   * @return the experiments, in the order of the catalogue
+   * @throws ParameterException if there is none of that name
+   */
+  List<Experiment> experiments() {
+    for (String name : only) {
+      if (!Catalogue.names().contains(name)) {
+        throw refused(
+            "--only: there is no experiment \""
+                + name
+                + "\"; there are "
+                + String.join(", ", Catalogue.names()));
+      }
+    }
+    return Catalogue.all().stream()
+        .filter(experiment -> only.isEmpty() || only.contains(experiment.name()))
+        .toList();
+  }
+
+  private int number(String option, String text, int min, int max) {
+    try {
+      int value = Integer.parseInt(text);
+      if (value >= min && value <= max) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Said below, as for a number out of range.
+    }
+    throw refused(
+        option + ": must be a whole number from " + min + " to " + max + ", is \"" + text + "\"");
+  }
+
+  private long millis(String option, String text, long min, long max) {
+    long value = DurationText.parseMillis(text);
+    if (value >= min && value <= max) {
+      return value;
+    }
+    throw refused(
+        option
+            + ": must be a duration from "
+            + min
+            + "ms to "
+            + max
+            + "ms, such as 200ms or 1.5s, is \""
+            + text
+            + "\"");
+  }
+
+  private @Nullable String checkedUri(@Nullable String uri) {
+    if (uri == null) {
+      return null;
+    }
+    // The text is not repeated: it may hold a password.
+    try {
+      RedisURI parsed = RedisURI.create(uri);
+      if (parsed.getHost() != null && uri.startsWith("redis://")) {
+        return uri;
+      }
+    } catch (IllegalArgumentException e) {
+      // Said below.
+    }
+    throw refused("--redis: must be a URI such as redis://user:password@host:6379/0");
+  }
+
+  private ParameterException refused(String message) {
+    if (spec == null) {
+      throw new IllegalStateException(message);
+    }
+    return new ParameterException(spec.commandLine(), message);
+  }
+
+  /** The names, for the help. */
+  static final class ExperimentNames extends ArrayList<String> {
+    private static final long serialVersionUID = 1;
+
+    /** Makes the list. */
+    ExperimentNames() {
+      super(Catalogue.names());
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.cli.demo;
+
+import java.io.IOException;
+
+/** One experiment: what is expected, how it is carried out, what came of it. */
+interface Experiment {
+  /**
+   * Returns its name.
+   *
+   * @return lower case, with hyphens
+   */
+  String name();
+
+  /**
+   * Says what is done, for the table and the progress.
+   *
+   * @return half a sentence
+   */
+  String summary();
+
+  /**
+   * Says what should come of it.
+   *
+   * @param settings the sizes
+   * @return in words and numbers
+   */
+  String expected(Settings settings);
+
+  /**
+   * Carries it out once.
+   *
+   * @param stage the processes and Redis
+   * @return what came of it
+   * @throws DemoException if something did not happen in time, or broke
+   * @throws IOException if a process can't be reached
+   * @throws InterruptedException if the thread was interrupted
+   */
+  Finding run(Stage stage) throws IOException, InterruptedException;
+}

@@ -1,0 +1,275 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.cli.demo;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * What counts as expected. None of it depends on how fast the machine is, as long as callers that
+ * are told to ask at the same instant do so well within one load; bounds on time are generous.
+ */
+final class Verdicts {
+  /** Of 100 callers, how many load at least if nothing holds them back. */
+  static final int UNPROTECTED_PERCENT = 80;
+
+  /** What a busy machine may add to a time that is a sum of lease, load and polls. */
+  static final long GENEROUS_MILLIS = 3000;
+
+  /** Redis counts in milliseconds. */
+  private static final long ROUNDING_MICROS = 2000;
+
+  private Verdicts() {}
+
+  static int unprotectedLoads(int callers) {
+    return (callers * UNPROTECTED_PERCENT + 99) / 100;
+  }
+
+  static Verdict unprotected(int callers, int loads) {
+    return new Verdict(
+        loads >= unprotectedLoads(callers), loads + " loads for " + callers + " callers");
+  }
+
+  static Verdict inProcess(int processes, int loads, int mostInOneProcess) {
+    return new Verdict(
+        loads == processes && mostInOneProcess == 1,
+        count(loads, "load") + ", at most " + mostInOneProcess + " in a process");
+  }
+
+  static Verdict checkThenSet(int loads) {
+    return new Verdict(loads > 1, count(loads, "load") + " under one lock");
+  }
+
+  static Verdict setnxThenExpire(long lockTtlMillis, int answered, int callers, long patience) {
+    String lock =
+        lockTtlMillis == -1
+            ? "lock without TTL"
+            : lockTtlMillis == -2 ? "lock gone" : "lock ends in " + lockTtlMillis + " ms";
+    return new Verdict(
+        lockTtlMillis == -1 && answered == 0,
+        lock + "; " + answered + " of " + callers + " callers got a value in " + patience + " ms");
+  }
+
+  /**
+   * Finds how many locks can be granted if each is held for a whole lease.
+   *
+   * @param loads the loads that ran under them, in order
+   * @param leaseMillis the lease
+   * @return the largest number
+   */
+  static int locksOnePerLease(List<Load> loads, long leaseMillis) {
+    if (loads.isEmpty()) {
+      return 0;
+    }
+    long firstMicros = loads.stream().mapToLong(Load::askedMicros).min().orElseThrow();
+    long lastMicros = loads.stream().mapToLong(Load::beganMicros).max().orElseThrow();
+    return (int) ((lastMicros - firstMicros) / (leaseMillis * 1000)) + 1;
+  }
+
+  /**
+   * Finds how many loads run at once at most if locks are granted one per lease: as many as leases
+   * fit into the longest load, and one.
+   *
+   * @param loads the loads
+   * @param leaseMillis the lease
+   * @return the largest number
+   */
+  static int overlapOnePerLease(List<Load> loads, long leaseMillis) {
+    long longest = loads.stream().mapToLong(Load::longestMicros).max().orElse(0);
+    return (int) (longest / (leaseMillis * 1000)) + 1;
+  }
+
+  static Verdict plainDel(List<Load> loads, long leaseMillis) {
+    int bound = locksOnePerLease(loads, leaseMillis);
+    return new Verdict(
+        loads.size() > bound,
+        loads.size() + " loads where the lease allows " + bound + "; " + atOnce(loads));
+  }
+
+  static Verdict tokenRelease(List<Load> loads, long leaseMillis) {
+    int locks = locksOnePerLease(loads, leaseMillis);
+    int overlap = overlapOnePerLease(loads, leaseMillis);
+    return new Verdict(
+        !loads.isEmpty() && loads.size() <= locks && Measures.mostAtOnce(loads) <= overlap,
+        loads.size() + " loads where the lease allows " + locks + "; " + atOnce(loads));
+  }
+
+  private static String atOnce(List<Load> loads) {
+    return Measures.mostAtOnce(loads) + " at once";
+  }
+
+  static Verdict paddockWait(int callers, int loads, List<Report.Answer> answers, long renewals) {
+    int answered = Measures.withValue(answers);
+    return new Verdict(
+        loads == 1 && answered == callers,
+        count(loads, "load")
+            + ", lease renewed "
+            + renewals
+            + " times; "
+            + answered
+            + " of "
+            + callers
+            + " answered");
+  }
+
+  static Verdict paddockStale(
+      int callers, int loads, int staleAnswers, List<Report.Answer> answers, long waited) {
+    int answered = Measures.withValue(answers);
+    return new Verdict(
+        loads == 1 && waited == 0 && answered == callers && staleAnswers > 0,
+        count(loads, "load")
+            + "; "
+            + staleAnswers
+            + " stale, "
+            + (answered - staleAnswers)
+            + " fresh answers of "
+            + callers
+            + "; "
+            + waited
+            + " waited");
+  }
+
+  static long killedLimitMillis(Settings settings) {
+    return settings.leaseMillis() + settings.loadMillis() + GENEROUS_MILLIS;
+  }
+
+  static Verdict paddockKilled(
+      int survivors, List<Load> loads, List<Report.Answer> answers, long lastMillis, long limit) {
+    int answered = Measures.withValue(answers);
+    return new Verdict(
+        loads.size() == 2 && answered == survivors && lastMillis <= limit,
+        count(loads.size(), "load")
+            + "; "
+            + answered
+            + " of "
+            + survivors
+            + " survivors answered, the last "
+            + lastMillis
+            + " ms after the kill");
+  }
+
+  /**
+   * Judges a holder that was stopped and came back.
+   *
+   * @param fillAfterNewer what became of its fill after the newer load had stored
+   * @param fillBeforeNewer what became of its fill while the newer load ran
+   * @param newestStored whether in the end the newest load's value was stored, both times
+   * @param older how many later callers got another value than that
+   * @return the verdict
+   */
+  static Verdict paddockPaused(
+      String fillAfterNewer, String fillBeforeNewer, boolean newestStored, int older) {
+    return new Verdict(
+        fillAfterNewer.equals("SUPERSEDED")
+            && fillBeforeNewer.equals("STORED_LATE")
+            && newestStored
+            && older == 0,
+        "late fill "
+            + fillAfterNewer
+            + " / "
+            + fillBeforeNewer
+            + "; "
+            + (newestStored ? "newest" : "an older")
+            + " value stored, "
+            + older
+            + " older answers");
+  }
+
+  static Verdict paddockInvalidated(
+      int outdated, int answers, int recipeOutdated, int recipeAnswers, List<String> fills) {
+    return new Verdict(
+        outdated == 0
+            && recipeOutdated > 0
+            && Collections.frequency(fills, "INVALIDATED") == 1
+            && Collections.frequency(fills, "STORED") == 1
+            && fills.size() == 2,
+        outdated
+            + " old answers of "
+            + answers
+            + ", fills "
+            + String.join(", ", fills)
+            + "; cache-aside with DEL: "
+            + recipeOutdated
+            + " old of "
+            + recipeAnswers);
+  }
+
+  static Verdict paddockChurn(
+      int outdated, int answers, int errors, int invalidations, long stored, boolean present) {
+    return new Verdict(
+        outdated == 0 && errors == 0 && answers > 0 && stored == 0 && !present,
+        outdated
+            + " too old of "
+            + answers
+            + " answers, "
+            + errors
+            + " errors, "
+            + invalidations
+            + " invalidations; "
+            + (stored == 0 && !present ? "nothing stored" : stored + " fills stored"));
+  }
+
+  /**
+   * Finds the shortest pause between the end of a failed load and the begin of the next.
+   *
+   * @param loads the loads of one cell, in order
+   * @return microseconds; the largest number if there was no next load
+   */
+  static long shortestPauseMicros(List<Load> loads) {
+    long shortest = Long.MAX_VALUE;
+    for (int i = 1; i < loads.size(); i++) {
+      if (loads.get(i - 1).failed()) {
+        shortest = Math.min(shortest, loads.get(i).beganMicros() - loads.get(i - 1).endedMicros());
+      }
+    }
+    return shortest;
+  }
+
+  /**
+   * Judges a source that fails for a while.
+   *
+   * @param callers how many callers asked while there was no value
+   * @param cold what they got
+   * @param staleExpected how many callers asked while there was a stale value
+   * @param stale how many of them got it
+   * @param recovered how many callers got a fresh value in the end, of both kinds
+   * @param loads the loads of both cells
+   * @param coolDownMillis the cool-down
+   * @return the verdict
+   */
+  static Verdict paddockFailing(
+      int callers,
+      List<Report.Answer> cold,
+      int staleExpected,
+      int stale,
+      int recovered,
+      List<List<Load>> loads,
+      long coolDownMillis) {
+    int failures =
+        (int)
+            cold.stream().filter(a -> "dev.paddock.LoadFailedException".equals(a.error())).count();
+    boolean paused =
+        loads.stream()
+            .allMatch(
+                ofCell -> shortestPauseMicros(ofCell) + ROUNDING_MICROS >= coolDownMillis * 1000);
+    List<String> parts = new ArrayList<>();
+    parts.add(failures + " of " + callers + " told LoadFailedException");
+    parts.add(stale + " of " + staleExpected + " served stale");
+    parts.add(paused ? "cool-downs kept" : "a load inside a cool-down");
+    parts.add(recovered + " of " + 2 * callers + " fresh after recovery");
+    return new Verdict(
+        failures == callers
+            && stale == staleExpected
+            && staleExpected > 0
+            && paused
+            && recovered == 2 * callers,
+        String.join("; ", parts));
+  }
+
+  private static String count(int number, String noun) {
+    return number + " " + noun + (number == 1 ? "" : "s");
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.cli.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+final class DemoCommandTest {
+  private static DemoCommand parsed(String... args) {
+    DemoCommand command = new DemoCommand();
+    new CommandLine(command).parseArgs(args);
+    return command;
+  }
+
+  @Test
+  void settings_noOptions_areTheDocumentedDefaults() {
+    assertThat(parsed().settings()).isEqualTo(new Settings(4, 50, 200, 150, 1, null));
+  }
+
+  @Test
+  void settings_allOptions_areTaken() {
+    assertThat(
+            parsed(
+                    "--processes=2",
+                    "--callers=5",
+                    "--load-time=1s",
+                    "--lease=250ms",
+                    "--repeat=3",
+                    "--redis=redis://localhost:6380/2")
+                .settings())
+        .isEqualTo(new Settings(2, 5, 1000, 250, 3, "redis://localhost:6380/2"));
+  }
+
+  @Test
+  void settings_noLease_isThreeQuartersOfTheLoadTime() {
+    assertThat(parsed("--load-time=101ms").settings().leaseMillis()).isEqualTo(75);
+  }
+
+  @Test
+  void allCallers_callersAreGivenPerProcess_areThoseOfAllProcesses() {
+    assertThat(parsed("--processes=3", "--callers=7").settings().allCallers()).isEqualTo(21);
+  }
+
+  @Test
+  void experiments_noneChosen_areAll() {
+    assertThat(parsed().experiments()).hasSize(13).isEqualTo(Catalogue.all());
+  }
+
+  @Test
+  void experiments_someChosen_keepTheOrderOfTheCatalogue() {
+    assertThat(
+            parsed("--only", "paddock-wait,unprotected", "--only=plain-del").experiments().stream()
+                .map(Experiment::name))
+        .containsExactly("unprotected", "plain-del", "paddock-wait");
+  }
+}
