@@ -229,7 +229,9 @@ final class LettuceTransportIT {
       transport.close();
 
       // It was on its way, and the stopped server may yet read it.
-      assertThat(failure(under)).isInstanceOf(StoreException.class);
+      assertThat(failure(under))
+          .isInstanceOfSatisfying(
+              StoreException.class, thrown -> assertThat(thrown.mayHaveHappened()).isTrue());
     } finally {
       server.resume();
     }
