@@ -8,7 +8,9 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.paddock.StoreException;
 import dev.paddock.spi.AcquireReply;
 import dev.paddock.spi.AcquireReply.Status;
 import dev.paddock.spi.AcquireRequest;
@@ -29,6 +31,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -1005,6 +1008,41 @@ public abstract class FillStoreTck {
         .isLessThan(farFuture());
     outOfMemory(false);
     assertThat(fill("a", entry(lease, bytes(9)))).isEqualTo(FillOutcome.INVALIDATED);
+  }
+
+  // A replica
+
+  @Test
+  public final void readOnlyReplica_writes_failAsNotHappenedAndReadsGoOn() {
+    StoredEntry entry = fresh();
+    put(entry);
+    AcquireReply lease = acquire(ask("a").mode(Mode.FORCED, null));
+    harness.console().command("REPLICAOF", "127.0.0.1", "1");
+    try {
+      assertSame(found(), entry);
+      assertThat(acquire(ask("b")).status()).isEqualTo(Status.HIT);
+      assertNotHappened(
+          () -> store.fill(new FillRequest(key, owner("a"), entry(lease, bytes(9)), LONG)));
+      assertNotHappened(() -> store.put(key, fresh(), LONG, LONG));
+      assertNotHappened(() -> store.invalidate(key, 0));
+      assertNotHappened(() -> store.expire(key, 0));
+      assertNotHappened(() -> store.extend(key, owner("a"), lease.epoch(), LONG, GRACE));
+      assertNotHappened(() -> store.release(key, owner("a"), 0, GRACE));
+      assertNotHappened(() -> store.acquire(ask("c").on(StoreKey.of("tck:none")).build()));
+      assertSame(found(), entry);
+    } finally {
+      harness.console().command("REPLICAOF", "NO", "ONE");
+    }
+    assertThat(fill("a", entry(lease, bytes(9)))).isEqualTo(FillOutcome.STORED);
+  }
+
+  private void assertNotHappened(Supplier<CompletionStage<?>> operation) {
+    assertThatThrownBy(() -> await(operation.get()))
+        .isInstanceOf(CompletionException.class)
+        .cause()
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.mayHaveHappened()).isFalse())
+        .hasMessageContaining("READONLY");
   }
 
   // What is stored and none of ours

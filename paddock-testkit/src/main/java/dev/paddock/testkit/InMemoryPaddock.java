@@ -86,7 +86,9 @@ public final class InMemoryPaddock implements AutoCloseable {
 
   private static FillStore open(
       InMemoryRedis redis, String client, Environment environment, StoreOptions options) {
-    if (environment instanceof VirtualEnvironment virtual) {
+    Environment clock =
+        environment instanceof SkewedEnvironment skewed ? skewed.base() : environment;
+    if (clock instanceof VirtualEnvironment virtual) {
       // Nobody else would run what opening waits for.
       return virtual.await(
           RedisFillStore.openAsync(redis.connect(client, environment), environment, options),

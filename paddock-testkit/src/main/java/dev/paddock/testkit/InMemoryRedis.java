@@ -32,6 +32,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -632,7 +633,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
       RequestFate fate = interceptor.intercept(request);
       byte[][] words = words(name, first, keys, args);
       pending.put(request.number(), future);
-      boolean[] replied = {fate.answer() != Answer.REPLY};
+      AtomicBoolean replied = new AtomicBoolean(fate.answer() != Answer.REPLY);
       arrive(
           fate,
           () -> {
@@ -640,8 +641,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
             Executed executed = execute(words);
             publish(executed.messages);
             // Of a request that arrives twice the first reply counts.
-            if (!replied[0]) {
-              replied[0] = true;
+            if (replied.compareAndSet(false, true)) {
               after(
                   fate.replyDelay(),
                   () -> {

@@ -45,6 +45,7 @@ public final class RedisServerHarness implements FillStoreHarness {
     this.opener = requireNonNull(opener, "opener");
     server.console().command("CONFIG", "SET", "maxmemory", "0");
     server.console().command("ACL", "SETUSER", "default", "allchannels");
+    server.console().command("REPLICAOF", "NO", "ONE");
     server.console().command("FLUSHALL");
   }
 

@@ -8,6 +8,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import dev.paddock.StoreException;
+import dev.paddock.redis.RedisReplyException;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -219,9 +220,32 @@ public final class RedisServerProcess implements AutoCloseable {
     return RedisCommands.connect(port(), REPLY_MAX);
   }
 
-  /** Stops the process where it stands (SIGSTOP), until {@link #resume()}. */
+  /**
+   * Stops the process where it stands (SIGSTOP), until {@link #resume()}. On Linux it stands when
+   * this returns.
+   *
+   * @throws IllegalStateException if that can't be done
+   */
   public void pause() {
     signal("STOP");
+    Path state = Paths.get("/proc", Long.toString(pid()), "stat");
+    long start = System.nanoTime();
+    while (Files.exists(state) && !isStopped(state)) {
+      if (System.nanoTime() - start > READY_NANOS_MAX) {
+        throw new IllegalStateException("process " + pid() + " does not stop");
+      }
+      pauseBriefly();
+    }
+  }
+
+  private static boolean isStopped(Path state) {
+    try {
+      // "pid (program) T ...": the program's name may hold anything.
+      String text = Files.readString(state, UTF_8);
+      return text.startsWith(") T ", text.lastIndexOf(')'));
+    } catch (IOException e) {
+      throw new IllegalStateException("the process is gone", e);
+    }
   }
 
   /** Lets a paused process go on (SIGCONT). */
@@ -348,8 +372,11 @@ public final class RedisServerProcess implements AutoCloseable {
     try (RedisCommands probe = RedisCommands.connect(port, REPLY_MAX)) {
       return probe.text("PING").equals("PONG")
           && probe.text("INFO", "server").contains("process_id:" + pid + "\r\n");
+    } catch (RedisReplyException e) {
+      // One that wants a password can't be asked whose it is; any other is still loading.
+      return String.valueOf(e.getMessage()).startsWith("NOAUTH");
     } catch (RuntimeException e) {
-      // Not yet: it does not listen, or is still loading.
+      // Not yet: it does not listen.
       return false;
     }
   }
@@ -359,7 +386,7 @@ public final class RedisServerProcess implements AutoCloseable {
       TimeUnit.MILLISECONDS.sleep(READY_POLL_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while a server starts", e);
+      throw new IllegalStateException("interrupted while waiting for a server", e);
     }
   }
 

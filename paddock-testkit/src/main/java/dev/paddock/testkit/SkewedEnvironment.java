@@ -45,6 +45,10 @@ public final class SkewedEnvironment implements Environment {
     wallOffsetMillis.addAndGet(by.toMillis());
   }
 
+  Environment base() {
+    return base;
+  }
+
   @Override
   public long nanoTime() {
     return base.nanoTime() + nanoShift;

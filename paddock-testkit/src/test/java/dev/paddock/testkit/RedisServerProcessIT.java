@@ -72,7 +72,7 @@ final class RedisServerProcessIT {
       if (Files.exists(state)) {
         assertThat(Files.readString(state)).contains(") T ");
       }
-      try (RedisCommands hurried = RedisCommands.connect(server.port(), Duration.ofMillis(200))) {
+      try (RedisCommands hurried = RedisCommands.connect(server.port(), Duration.ofSeconds(2))) {
         assertThatThrownBy(() -> hurried.command("PING"))
             .isInstanceOfSatisfying(
                 StoreException.class, e -> assertThat(e.mayHaveHappened()).isTrue());
@@ -97,6 +97,16 @@ final class RedisServerProcessIT {
   }
 
   @Test
+  void start_withPassword_comesUp() {
+    try (RedisServerProcess server = RedisServerProcess.start("--requirepass", "secret")) {
+      RedisCommands redis = server.console();
+      assertThatThrownBy(() -> redis.command("GET", "k")).hasMessageStartingWith("NOAUTH");
+      assertThat(redis.text("AUTH", "secret")).isEqualTo("OK");
+      assertThat(redis.text("PING")).isEqualTo("PONG");
+    }
+  }
+
+  @Test
   void start_badSetting_failsWithTheServersLog() {
     assertThatThrownBy(() -> RedisServerProcess.start("--no-such-setting", "1"))
         .isInstanceOf(IllegalStateException.class)
@@ -116,6 +126,11 @@ final class RedisServerProcessIT {
       assertThat(counter.total()).isEqualTo(3);
       counter.reset();
       assertThat(counter.counts()).isEmpty();
+      for (int i = 0; i < 3000; i++) {
+        client.command("GET", "k");
+      }
+      assertThat(counter.counts()).isEqualTo(Map.of("GET", 3000L));
+      counter.reset();
       try (CommandCounter without = CommandCounter.on(server, client.clientAddress())) {
         client.command("GET", "k");
         assertThat(without.counts()).doesNotContainKey("GET");
@@ -138,13 +153,13 @@ final class RedisServerProcessIT {
             .isGreaterThanOrEqualTo(Duration.ofMillis(300));
         proxy.heal();
       }
-      try (RedisCommands client = RedisCommands.connect(proxy.port(), Duration.ofMillis(500))) {
+      try (RedisCommands client = RedisCommands.connect(proxy.port(), Duration.ofSeconds(2))) {
         proxy.blackHoleDown(true);
         assertThatThrownBy(() -> client.command("INCR", "k")).isInstanceOf(StoreException.class);
         await().atMost(LIMIT).until(() -> server.console().text("GET", "k").equals("2"));
         proxy.heal();
       }
-      try (RedisCommands client = RedisCommands.connect(proxy.port(), Duration.ofMillis(500))) {
+      try (RedisCommands client = RedisCommands.connect(proxy.port(), Duration.ofSeconds(2))) {
         assertThat(client.text("PING")).isEqualTo("PONG");
         proxy.blackHoleUp(true);
         assertThatThrownBy(() -> client.command("INCR", "k")).isInstanceOf(StoreException.class);
