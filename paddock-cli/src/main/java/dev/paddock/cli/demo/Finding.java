@@ -81,6 +81,8 @@ record Finding(
         redisCommands,
         longestStallMillis,
         new Verdict(
-            verdict.met(), verdict.observed() + " (run " + run + ": stalls in those before)"));
+            verdict.met(),
+            verdict.leaseMayBeLost(),
+            verdict.observed() + " (run " + run + ": stalls in those before)"));
   }
 }

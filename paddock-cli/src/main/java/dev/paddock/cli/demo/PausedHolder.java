@@ -47,6 +47,7 @@ final class PausedHolder implements Experiment {
         commands,
         Math.max(after.longestStallMillis(), before.longestStallMillis()),
         Verdicts.paddockPaused(
+            loads.size(),
             after.lateFill(),
             before.lateFill(),
             after.newestStored() && before.newestStored(),

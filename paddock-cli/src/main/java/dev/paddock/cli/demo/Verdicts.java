@@ -6,7 +6,9 @@ package dev.paddock.cli.demo;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What counts as expected. None of it depends on how fast the machine is, as long as callers that
@@ -103,8 +105,10 @@ final class Verdicts {
 
   static Verdict paddockWait(int callers, int loads, List<Report.Answer> answers, long renewals) {
     int answered = Measures.withValue(answers);
+    boolean safe = answered == callers;
     return new Verdict(
-        loads == 1 && answered == callers,
+        loads == 1 && safe,
+        loads > 1 && safe,
         count(loads, "load")
             + ", lease renewed "
             + renewals
@@ -118,8 +122,10 @@ final class Verdicts {
   static Verdict paddockStale(
       int callers, int loads, int staleAnswers, List<Report.Answer> answers, long waited) {
     int answered = Measures.withValue(answers);
+    boolean safe = waited == 0 && answered == callers && staleAnswers > 0;
     return new Verdict(
-        loads == 1 && waited == 0 && answered == callers && staleAnswers > 0,
+        loads == 1 && safe,
+        loads > 1 && safe,
         count(loads, "load")
             + "; "
             + staleAnswers
@@ -139,8 +145,10 @@ final class Verdicts {
   static Verdict paddockKilled(
       int survivors, List<Load> loads, List<Report.Answer> answers, long lastMillis, long limit) {
     int answered = Measures.withValue(answers);
+    boolean safe = answered == survivors && lastMillis <= limit;
     return new Verdict(
-        loads.size() == 2 && answered == survivors && lastMillis <= limit,
+        loads.size() == 2 && safe,
+        loads.size() > 2 && safe,
         count(loads.size(), "load")
             + "; "
             + answered
@@ -152,8 +160,9 @@ final class Verdicts {
   }
 
   /**
-   * Judges a holder that was stopped and came back.
+   * Judges a holder that was stopped and came back, twice.
    *
+   * @param loads how many loads there were in all
    * @param fillAfterNewer what became of its fill after the newer load had stored
    * @param fillBeforeNewer what became of its fill while the newer load ran
    * @param newestStored whether in the end the newest load's value was stored, both times
@@ -161,12 +170,11 @@ final class Verdicts {
    * @return the verdict
    */
   static Verdict paddockPaused(
-      String fillAfterNewer, String fillBeforeNewer, boolean newestStored, int older) {
+      int loads, String fillAfterNewer, String fillBeforeNewer, boolean newestStored, int older) {
+    boolean safe = newestStored && older == 0;
     return new Verdict(
-        fillAfterNewer.equals("SUPERSEDED")
-            && fillBeforeNewer.equals("STORED_LATE")
-            && newestStored
-            && older == 0,
+        fillAfterNewer.equals("SUPERSEDED") && fillBeforeNewer.equals("STORED_LATE") && safe,
+        loads > 4 && safe,
         "late fill "
             + fillAfterNewer
             + " / "
@@ -180,12 +188,13 @@ final class Verdicts {
 
   static Verdict paddockInvalidated(
       int outdated, int answers, int recipeOutdated, int recipeAnswers, List<String> fills) {
+    boolean safe = outdated == 0 && recipeOutdated > 0;
     return new Verdict(
-        outdated == 0
-            && recipeOutdated > 0
+        safe
             && Collections.frequency(fills, "INVALIDATED") == 1
             && Collections.frequency(fills, "STORED") == 1
             && fills.size() == 2,
+        safe && fills.size() > 2,
         outdated
             + " old answers of "
             + answers
@@ -212,20 +221,37 @@ final class Verdicts {
             + (stored == 0 && !present ? "nothing stored" : stored + " fills stored"));
   }
 
+  /** When the load after a failed one began. */
+  enum NextLoad {
+    /** After the cool-down. */
+    IN_TIME,
+    /** In the cool-down. */
+    TOO_SOON,
+    /** Before the failed one had ended, so without its lease. */
+    BESIDE
+  }
+
   /**
-   * Finds the shortest pause between the end of a failed load and the begin of the next.
+   * Finds when loads began after failed ones.
    *
    * @param loads the loads of one cell, in order
-   * @return microseconds; the largest number if there was no next load
+   * @param coolDownMillis the cool-down
+   * @return the cases that occurred
    */
-  static long shortestPauseMicros(List<Load> loads) {
-    long shortest = Long.MAX_VALUE;
+  static Set<NextLoad> nextLoads(List<Load> loads, long coolDownMillis) {
+    Set<NextLoad> found = EnumSet.noneOf(NextLoad.class);
     for (int i = 1; i < loads.size(); i++) {
       if (loads.get(i - 1).failed()) {
-        shortest = Math.min(shortest, loads.get(i).beganMicros() - loads.get(i - 1).endedMicros());
+        long pauseMicros = loads.get(i).beganMicros() - loads.get(i - 1).endedMicros();
+        found.add(
+            pauseMicros < 0
+                ? NextLoad.BESIDE
+                : pauseMicros + ROUNDING_MICROS < coolDownMillis * 1000
+                    ? NextLoad.TOO_SOON
+                    : NextLoad.IN_TIME);
       }
     }
-    return shortest;
+    return found;
   }
 
   /**
@@ -251,22 +277,25 @@ final class Verdicts {
     int failures =
         (int)
             cold.stream().filter(a -> "dev.paddock.LoadFailedException".equals(a.error())).count();
-    boolean paused =
-        loads.stream()
-            .allMatch(
-                ofCell -> shortestPauseMicros(ofCell) + ROUNDING_MICROS >= coolDownMillis * 1000);
-    List<String> parts = new ArrayList<>();
-    parts.add(failures + " of " + callers + " told LoadFailedException");
-    parts.add(stale + " of " + staleExpected + " served stale");
-    parts.add(paused ? "cool-downs kept" : "a load inside a cool-down");
-    parts.add(recovered + " of " + 2 * callers + " fresh after recovery");
-    return new Verdict(
+    Set<NextLoad> next = EnumSet.noneOf(NextLoad.class);
+    loads.forEach(ofCell -> next.addAll(nextLoads(ofCell, coolDownMillis)));
+    boolean apart = !next.contains(NextLoad.TOO_SOON);
+    boolean alone = !next.contains(NextLoad.BESIDE);
+    boolean served =
         failures == callers
             && stale == staleExpected
             && staleExpected > 0
-            && paused
-            && recovered == 2 * callers,
-        String.join("; ", parts));
+            && recovered == 2 * callers;
+    List<String> parts = new ArrayList<>();
+    parts.add(failures + " of " + callers + " told LoadFailedException");
+    parts.add(stale + " of " + staleExpected + " served stale");
+    parts.add(
+        apart && alone
+            ? "cool-downs kept"
+            : alone ? "a load inside a cool-down" : "a load beside a failing one");
+    parts.add(recovered + " of " + 2 * callers + " fresh after recovery");
+    return new Verdict(
+        served && apart && alone, served && apart && !alone, String.join("; ", parts));
   }
 
   private static String count(int number, String noun) {

@@ -4,6 +4,9 @@
  */
 package dev.paddock.cli.demo;
 
+import static dev.paddock.cli.demo.Verdicts.NextLoad.BESIDE;
+import static dev.paddock.cli.demo.Verdicts.NextLoad.IN_TIME;
+import static dev.paddock.cli.demo.Verdicts.NextLoad.TOO_SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -134,11 +137,11 @@ final class VerdictsTest {
 
   @Test
   void paddockPaused_lateFillWinsOrOlderValueShows_isNotMet() {
-    assertThat(Verdicts.paddockPaused("SUPERSEDED", "STORED_LATE", true, 0).met()).isTrue();
-    assertThat(Verdicts.paddockPaused("STORED_LATE", "STORED_LATE", true, 0).met()).isFalse();
-    assertThat(Verdicts.paddockPaused("SUPERSEDED", "STORED", true, 0).met()).isFalse();
-    assertThat(Verdicts.paddockPaused("SUPERSEDED", "STORED_LATE", false, 0).met()).isFalse();
-    assertThat(Verdicts.paddockPaused("SUPERSEDED", "STORED_LATE", true, 1).met()).isFalse();
+    assertThat(Verdicts.paddockPaused(4, "SUPERSEDED", "STORED_LATE", true, 0).met()).isTrue();
+    assertThat(Verdicts.paddockPaused(4, "STORED_LATE", "STORED_LATE", true, 0).met()).isFalse();
+    assertThat(Verdicts.paddockPaused(4, "SUPERSEDED", "STORED", true, 0).met()).isFalse();
+    assertThat(Verdicts.paddockPaused(4, "SUPERSEDED", "STORED_LATE", false, 0).met()).isFalse();
+    assertThat(Verdicts.paddockPaused(4, "SUPERSEDED", "STORED_LATE", true, 1).met()).isFalse();
   }
 
   @Test
@@ -183,10 +186,14 @@ final class VerdictsTest {
   }
 
   @Test
-  void shortestPause_afterLoadsThatFailed_isFromEndToBegin() {
-    assertThat(Verdicts.shortestPauseMicros(failing(0, 700, 1500))).isEqualTo(500_000);
-    assertThat(Verdicts.shortestPauseMicros(granted(0, 10))).isEqualTo(Long.MAX_VALUE);
-    assertThat(Verdicts.shortestPauseMicros(List.of())).isEqualTo(Long.MAX_VALUE);
+  void nextLoads_afterLoadsThatFailed_tellsWhenTheyBegan() {
+    assertThat(Verdicts.nextLoads(failing(0, 700, 1500), 500)).containsExactly(IN_TIME);
+    assertThat(Verdicts.nextLoads(failing(0, 698), 500)).containsExactly(IN_TIME);
+    assertThat(Verdicts.nextLoads(failing(0, 697), 500)).containsExactly(TOO_SOON);
+    assertThat(Verdicts.nextLoads(failing(0, 199), 500)).containsExactly(BESIDE);
+    assertThat(Verdicts.nextLoads(failing(0, 700, 1300), 500)).containsExactly(IN_TIME, TOO_SOON);
+    assertThat(Verdicts.nextLoads(granted(0, 10), 500)).isEmpty();
+    assertThat(Verdicts.nextLoads(List.of(), 500)).isEmpty();
   }
 
   @Test
@@ -216,5 +223,48 @@ final class VerdictsTest {
   private static Verdict failingVerdict(
       List<Report.Answer> cold, int asked, int stale, int recovered, List<Load> loads) {
     return Verdicts.paddockFailing(200, cold, asked, stale, recovered, List.of(loads), 500);
+  }
+
+  @Test
+  void leaseMayBeLost_oneLoadTooManyAndNothingElse_isTrue() {
+    List<String> fills = List.of("INVALIDATED", "STORED", "STORED_LATE");
+    List<Report.Answer> clear = failures(200, LOAD_FAILED);
+    assertThat(
+            List.of(
+                Verdicts.paddockWait(200, 2, answers(200), 3),
+                Verdicts.paddockStale(200, 2, 200, answers(200), 0),
+                Verdicts.paddockKilled(150, loads(3), answers(150), 500, 3350),
+                Verdicts.paddockPaused(5, "STORED", "STORED_LATE", true, 0),
+                Verdicts.paddockInvalidated(0, 600, 200, 200, fills),
+                failingVerdict(clear, 6, 6, 400, failing(0, 199))))
+        .allSatisfy(
+            verdict -> {
+              assertThat(verdict.met()).isFalse();
+              assertThat(verdict.leaseMayBeLost()).isTrue();
+            });
+  }
+
+  @Test
+  void leaseMayBeLost_anythingElseIsWrong_isFalse() {
+    List<String> fills = List.of("INVALIDATED", "STORED", "STORED_LATE");
+    List<Report.Answer> clear = failures(200, LOAD_FAILED);
+    assertThat(
+            List.of(
+                Verdicts.paddockWait(200, 2, answers(199), 3),
+                Verdicts.paddockWait(200, 0, answers(200), 3),
+                Verdicts.paddockStale(200, 2, 200, answers(200), 1),
+                Verdicts.paddockKilled(150, loads(1), answers(150), 500, 3350),
+                Verdicts.paddockKilled(150, loads(3), answers(150), 4000, 3350),
+                Verdicts.paddockPaused(5, "STORED", "STORED_LATE", false, 0),
+                Verdicts.paddockPaused(4, "STORED", "STORED_LATE", true, 0),
+                Verdicts.paddockInvalidated(1, 600, 200, 200, fills),
+                Verdicts.paddockInvalidated(0, 600, 200, 200, List.of("STORED", "STORED")),
+                Verdicts.paddockChurn(1, 900, 0, 36, 0, false),
+                failingVerdict(clear, 6, 6, 400, failing(0, 300))))
+        .allSatisfy(
+            verdict -> {
+              assertThat(verdict.met()).isFalse();
+              assertThat(verdict.leaseMayBeLost()).isFalse();
+            });
   }
 }
