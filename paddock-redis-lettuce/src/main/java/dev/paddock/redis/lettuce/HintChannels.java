@@ -50,6 +50,10 @@ final class HintChannels {
    * which shows as a second confirmation. Each listener of such a topic gets a hint then, since
    * messages may have been missed.
    *
+   * A command whose connection broke under it says nothing about the channel: Lettuce fails the oldest
+   * of those under way and sends the others again. What is wanted stays wanted, and goes out after the
+   * reconnect. Only an error that the server has sent ends a subscription.
+   *
    * The lock guards the topics' fields. Neither Lettuce nor a callback nor the completion of a stage
    * runs under it: Lettuce holds locks of its own when it calls us.
    */
@@ -79,6 +83,7 @@ final class HintChannels {
   private State state = State.NONE; // guarded by lock
   private @Nullable StatefulRedisPubSubConnection<byte[], byte[]> connection; // guarded by lock
   private @Nullable Long failedAt; // guarded by lock
+  private long connects; // guarded by lock
 
   /**
    * Makes an empty set of channels.
@@ -105,6 +110,7 @@ final class HintChannels {
     boolean busy; // a command is under way; guarded by lock
     boolean asked; // it is SUBSCRIBE; guarded by lock
     boolean subscribed; // guarded by lock
+    long sentOver; // the connect that the last command was sent after; guarded by lock
 
     Topic(byte[] channel) {
       this.channel = channel;
@@ -289,6 +295,7 @@ final class HintChannels {
       } else {
         topic.busy = true;
         topic.asked = wanted;
+        topic.sentOver = connects;
       }
     } finally {
       lock.unlock();
@@ -346,33 +353,45 @@ final class HintChannels {
   }
 
   private void failed(Topic topic, boolean subscribe, Throwable failed) {
+    Throwable cause =
+        failed instanceof CompletionException && failed.getCause() != null
+            ? failed.getCause()
+            : failed;
+    boolean reconnected;
     lock.lock();
     try {
       if (topic.asked == subscribe) {
         topic.busy = false;
       }
+      reconnected = connects != topic.sentOver;
     } finally {
       lock.unlock();
     }
-    if (subscribe) {
-      logRefusal(failed);
+    if (!(cause instanceof RedisCommandExecutionException)) {
+      log.log(
+          System.Logger.Level.DEBUG,
+          () ->
+              "a subscription's command broke off at Redis at "
+                  + address
+                  + ": "
+                  + secrets.summary(cause));
+      if (reconnected) {
+        settle(topic);
+      }
+    } else if (subscribe) {
+      logRefusal(cause);
       giveUp(topic);
     } else {
       // The server goes on sending to nobody; the next listener of the topic, or the next
       // reconnect, tries again.
       log.log(
           System.Logger.Level.DEBUG,
-          () -> "UNSUBSCRIBE failed at Redis at " + address + ": " + secrets.summary(failed));
+          () -> "UNSUBSCRIBE failed at Redis at " + address + ": " + secrets.summary(cause));
     }
   }
 
-  private void logRefusal(Throwable failed) {
-    Throwable cause =
-        failed instanceof CompletionException && failed.getCause() != null
-            ? failed.getCause()
-            : failed;
-    if (cause instanceof RedisCommandExecutionException
-        && refusalLogged.compareAndSet(false, true)) {
+  private void logRefusal(Throwable cause) {
+    if (refusalLogged.compareAndSet(false, true)) {
       log.log(
           System.Logger.Level.WARNING,
           () ->
@@ -431,11 +450,23 @@ final class HintChannels {
     return open == null ? CompletableFuture.completedFuture(null) : open.closeAsync();
   }
 
-  private void changed(State from, State to) {
+  private void disconnected() {
     lock.lock();
     try {
-      if (state == from) {
-        state = to;
+      if (state == State.UP) {
+        state = State.DOWN;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void connected() {
+    lock.lock();
+    try {
+      connects++;
+      if (state == State.DOWN) {
+        state = State.UP;
       }
     } finally {
       lock.unlock();
@@ -465,13 +496,13 @@ final class HintChannels {
   private final class Connects implements RedisConnectionStateListener {
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> source, SocketAddress socketAddress) {
-      changed(State.DOWN, State.UP);
+      connected();
       settleAll();
     }
 
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> source) {
-      changed(State.UP, State.DOWN);
+      disconnected();
     }
   }
 }
