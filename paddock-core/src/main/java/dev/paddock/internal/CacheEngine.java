@@ -301,6 +301,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
             call.storeKey,
             loader,
             null,
+            false,
             () -> null,
             ended -> {
               Throwable failure = ended.failure();
@@ -617,7 +618,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
    *     the loader, the lease or the settings say so
    */
   @Nullable String encode(LoadRun<K, V> run) {
-    if (!run.isLeased() || run.isSkipped()) {
+    if (!run.isStorable()) {
       return null;
     }
     V value = run.value();
@@ -741,7 +742,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
                           ? "was invalidated instead"
                           : "could not be invalidated either: call invalidate again"),
                   error,
-                  failed != null));
+                  failed != null && error != null && error.mayHaveHappened()));
         });
   }
 

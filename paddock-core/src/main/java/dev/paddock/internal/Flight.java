@@ -341,7 +341,10 @@ final class Flight<K, V> {
         waitForHolder(reply);
       }
       case WAIT -> waitForHolder(reply);
-      case COOLDOWN -> onCoolDown(reply.leftMillis());
+      case COOLDOWN -> {
+        giveStale(entry, true);
+        onCoolDown(reply.leftMillis());
+      }
       case HOLDOFF -> {
         giveStale(entry, false);
         loadUnstored("in the hold-off after an invalidation", reply.leftMillis());
@@ -430,7 +433,7 @@ final class Flight<K, V> {
             sentNanos,
             cache.leaseMillis(),
             cache.graceMillis(),
-            config.renewal() && !degradedLease);
+            config.renewal());
     if (engine.events().on()) {
       engine
           .events()
@@ -539,9 +542,13 @@ final class Flight<K, V> {
     loadStartNanos = engine.env().nanoTime();
     loadStartMillis = gateway.store().nowMillis(key);
     if (engine.events().on()) {
-      engine.events().emit(new CacheEvent.LoadStarted(config.name(), key.toString(), held != null));
+      engine
+          .events()
+          .emit(
+              new CacheEvent.LoadStarted(
+                  config.name(), key.toString(), held != null && !degradedLease));
     }
-    if (held != null) {
+    if (held != null && !degradedLease) {
       held.start();
     }
     handOver();
@@ -598,7 +605,9 @@ final class Flight<K, V> {
   private LoadRun<K, V> newRun(K loadKey, Loader<K, V> loader, @Nullable Call<K, V> by) {
     StoredEntry entry = staleEntry;
     Supplier<@Nullable V> stale = () -> entry == null ? null : cache.decodeStale(entry);
-    return new LoadRun<>(loadKey, key, loader, lease, stale, ended -> onRunEnded(ended, by));
+    Lease own = degradedLease ? null : lease;
+    return new LoadRun<>(
+        loadKey, key, loader, own, lease != null, stale, ended -> onRunEnded(ended, by));
   }
 
   /** The leader left before its loader began, so the lease is as good as new. */

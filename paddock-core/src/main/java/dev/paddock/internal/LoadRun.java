@@ -33,6 +33,7 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
   private final StoreKey storeKey;
   private final Loader<K, V> loader;
   private final @Nullable Lease lease;
+  private final boolean storable;
   private final Supplier<@Nullable V> stale;
   private final OnEnd<K, V> onEnd;
 
@@ -46,17 +47,26 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
   /** The bytes to store, when the owner of the run has made them. */
   EntryCoder.@Nullable Payload payload;
 
+  /**
+   * Makes a run.
+   *
+   * @param lease keeps other processes from loading the key; null if nothing does
+   * @param storable whether the store may take the result: under a lease, and from the degraded
+   *     load, which runs beside another's
+   */
   LoadRun(
       K key,
       StoreKey storeKey,
       Loader<K, V> loader,
       @Nullable Lease lease,
+      boolean storable,
       Supplier<@Nullable V> stale,
       OnEnd<K, V> onEnd) {
     this.key = key;
     this.storeKey = storeKey;
     this.loader = loader;
     this.lease = lease;
+    this.storable = storable;
     this.stale = stale;
     this.onEnd = onEnd;
   }
@@ -150,8 +160,8 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
     return interrupted;
   }
 
-  boolean isSkipped() {
-    return skipped;
+  boolean isStorable() {
+    return storable && !skipped;
   }
 
   @Nullable Duration ownTimeToLive() {

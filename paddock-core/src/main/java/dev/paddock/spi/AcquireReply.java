@@ -43,11 +43,13 @@ public record AcquireReply(
     DEGRADED,
     /** Another is loading although the value, which comes along, is still fresh. */
     FRESH,
-    /** Another is loading, or nobody may for now; a stale value comes along. */
+    /** Another is loading; a stale value comes along. */
     STALE,
     /** Another is loading and there is no usable value. */
     WAIT,
-    /** A load failed a moment ago; nobody may start the next one yet. No usable value. */
+    /**
+     * A load failed a moment ago; nobody may start the next one yet. A stale value may come along.
+     */
     COOLDOWN,
     /** Just invalidated: load, but do not store. A stale value may come along. */
     HOLDOFF,

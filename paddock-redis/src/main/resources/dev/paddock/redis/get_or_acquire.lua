@@ -85,14 +85,17 @@ if record.live then
   if fresh then
     return answer('FRESH', NO_EPOCH, 0, record.left)
   end
-  if record.owner ~= '' and not record.awaited then
+  if record.owner == '' then
+    return answer('COOLDOWN', record.epoch, 0, record.left)
+  end
+  if not record.awaited then
     -- With a stale value too: it may be too old for who asked. Refused under OOM: then they poll.
     redis.pcall('HSET', L, 'q', '1')
   end
   if v then
     return answer('STALE', record.epoch, 0, record.left)
   end
-  return answer(record.owner == '' and 'COOLDOWN' or 'WAIT', record.epoch, 0, record.left)
+  return answer('WAIT', record.epoch, 0, record.left)
 end
 
 local epoch, seq = record.epoch or new_epoch, record.seq + 1

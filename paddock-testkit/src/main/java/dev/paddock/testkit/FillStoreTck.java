@@ -913,12 +913,12 @@ public abstract class FillStoreTck {
   }
 
   @Test
-  public final void release_withCoolDownAndStaleValue_servesIt() {
+  public final void release_withCoolDownAndStaleValue_holdsBackAndTellsTheValue() {
     put(stale());
     acquire(ask("a"));
     release("a", LONG);
     AcquireReply reply = acquire(ask("b"));
-    assertThat(reply.status()).isEqualTo(Status.STALE);
+    assertThat(reply.status()).isEqualTo(Status.COOLDOWN);
     assertThat(reply.leftMillis()).isBetween(1L, LONG);
     assertSame(requireNonNull(reply.entry()), found());
   }

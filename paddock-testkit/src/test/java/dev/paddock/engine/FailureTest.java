@@ -68,6 +68,24 @@ final class FailureTest {
   }
 
   @Test
+  void coolDown_besideAStaleValue_failsThoseWhoWantAFreshOneAtOnce() {
+    Node a = fleet.node("a", b -> Fleet.usual(b).serveStaleFor(Duration.ofMinutes(1)));
+    Node b = fleet.node("b", s -> Fleet.usual(s).serveStaleFor(Duration.ofMinutes(1)));
+    a.put("k", "old");
+    a.expire("k");
+    fleet.source.failure = new IllegalStateException("source is down");
+    a.get("k");
+    fleet.advance(Duration.ofMillis(250));
+    Answer fresh =
+        b.watch("k", b.cache.getAsync("k", fleet.source.loader(), b.cache.options().alwaysFresh()));
+    Answer usual = b.get("k");
+    fleet.advance(Duration.ofMillis(10));
+    assertThat(fresh.error).isInstanceOf(LoadFailedException.class).hasNoCause();
+    assertThat(usual.value()).isEqualTo("old");
+    assertThat(fleet.source.loads).isEqualTo(1);
+  }
+
+  @Test
   void coolDown_givesTheFallbackToThoseWhoHaveOne() {
     fleet.source.failure = new IllegalStateException("source is down");
     Node a = fleet.node("a", Fleet::usual);

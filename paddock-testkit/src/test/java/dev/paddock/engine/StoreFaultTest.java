@@ -11,6 +11,7 @@ import dev.paddock.CacheEvent;
 import dev.paddock.Codec;
 import dev.paddock.Codecs;
 import dev.paddock.Lookup;
+import dev.paddock.StoreException;
 import dev.paddock.engine.Fleet.Answer;
 import dev.paddock.engine.Fleet.Node;
 import dev.paddock.spi.FillOutcome;
@@ -61,6 +62,23 @@ final class StoreFaultTest {
         .isBetween(
             Fleet.COMMAND_TIMEOUT.plus(Fleet.LOAD),
             Fleet.COMMAND_TIMEOUT.plus(Fleet.LOAD).plusMillis(5));
+  }
+
+  @Test
+  void putThatFails_saysWhetherItMayHaveHappened() {
+    Node a = fleet.node("a", Fleet::usual);
+    fleet.redis.setInterceptor(request -> RequestFate.NOT_SENT);
+    var unsent = a.watch("k", a.cache.putAsync("k", "x").thenApply(nothing -> null));
+    fleet.advance(Duration.ofSeconds(4));
+    fleet.redis.setInterceptor(request -> RequestFate.BROKEN_AFTER);
+    var unknown = a.watch("k", a.cache.putAsync("k", "x").thenApply(nothing -> null));
+    fleet.advance(Duration.ofSeconds(4));
+    assertThat(failure(unsent).mayHaveHappened()).isFalse();
+    assertThat(failure(unknown).mayHaveHappened()).isTrue();
+  }
+
+  private static StoreException failure(Answer answer) {
+    return (StoreException) Objects.requireNonNull(Objects.requireNonNull(answer.error).getCause());
   }
 
   @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.paddock.CacheEvent;
 import dev.paddock.FillTimeoutException;
+import dev.paddock.LoadContext;
 import dev.paddock.Otherwise;
 import dev.paddock.engine.Fleet.Answer;
 import dev.paddock.engine.Fleet.Node;
@@ -191,6 +192,27 @@ final class WaitingTest {
     assertThat(holder.events(CacheEvent.FillEnded.class))
         .extracting(CacheEvent.FillEnded::outcome)
         .containsExactly(dev.paddock.spi.FillOutcome.SUPERSEDED);
+  }
+
+  @Test
+  void degradedLoad_runsWithoutALeaseToLose() {
+    fleet.source.takes = Duration.ofSeconds(12);
+    Node holder = fleet.node("holder", Fleet::usual);
+    holder.get("k");
+    fleet.env.run();
+    List<LoadContext<String, String>> contexts = new ArrayList<>();
+    fleet.source.onLoad = contexts::add;
+    Node other = fleet.node("other", b -> Fleet.usual(b).otherwise(Otherwise.loadDegraded()));
+    other.get("k");
+    fleet.advance(LONG);
+    assertThat(contexts).hasSize(1);
+    assertThat(contexts.get(0).isLeased()).isFalse();
+    assertThat(contexts.get(0).isLeaseLost()).isFalse();
+    assertThat(other.events(CacheEvent.LoadStarted.class))
+        .extracting(CacheEvent.LoadStarted::leased)
+        .containsExactly(false);
+    assertThat(other.events(CacheEvent.LeaseLost.class)).isEmpty();
+    assertThat(other.lookup("k").value()).isEqualTo("v1");
   }
 
   @Test
