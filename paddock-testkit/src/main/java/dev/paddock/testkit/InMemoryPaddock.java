@@ -38,6 +38,9 @@ public final class InMemoryPaddock implements AutoCloseable {
   private static final Duration REAL_MAX = Duration.ofSeconds(30);
   private static final Duration VIRTUAL_MAX = Duration.ofMinutes(10);
 
+  /** There is no network to give up on, and a build machine may stand still for a second. */
+  private static final Duration REAL_COMMAND_MAX = Duration.ofSeconds(30);
+
   private final @Nullable VirtualEnvironment environment;
   private final Environment serverEnvironment;
   private final InMemoryRedis redis;
@@ -53,7 +56,7 @@ public final class InMemoryPaddock implements AutoCloseable {
   }
 
   /**
-   * Makes one on real time.
+   * Makes one on real time. Commands have 30 seconds, so that a slow machine fails no test.
    *
    * @return a Paddock with an empty store
    */
@@ -116,7 +119,9 @@ public final class InMemoryPaddock implements AutoCloseable {
     Paddock.Builder builder =
         Paddock.newBuilder().store(storeOn(redis, client)).closeOnShutdown(false);
     Paddock another =
-        environment == null ? builder.build() : builder.environment(environment).build();
+        environment == null
+            ? builder.commandTimeout(REAL_COMMAND_MAX).build()
+            : builder.environment(environment).build();
     opened.add(another);
     return another;
   }
