@@ -263,11 +263,17 @@ final class CacheEngine<K, V> implements Cache<K, V> {
       } else {
         loadDirectly(call, loader);
       }
-    } else if (loader != null && (call.forced || call.options.isMissExpected())) {
+    } else if (loader != null
+        && (call.forced || call.options.isMissExpected() || isMissKnown(call.storeKey))) {
       enter(call);
     } else {
       reads.read(call);
     }
+  }
+
+  private boolean isMissKnown(StoreKey key) {
+    Flight<K, V> flight = flights.get(key);
+    return flight != null && flight.isMissKnown();
   }
 
   /**

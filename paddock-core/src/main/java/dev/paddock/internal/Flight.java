@@ -57,6 +57,9 @@ final class Flight<K, V> {
    *   invalidation has returned never gets a value loaded before it, and the price is at worst the load
    *   in flight and the next.
    *
+   *   A caller with a loader that finds a flight for a key known to be missing joins it without a read
+   *   of its own, as a late one: so commands grow with processes, however the callers of one trickle in.
+   *
    * Fairness under invalidations
    *   Each invalidation frees the lease, and any process may take it next: where they come faster than
    *   loads end, a waiting process might lose every time. One that has seen several holders come to
@@ -106,6 +109,9 @@ final class Flight<K, V> {
   private final Callers<K, V> callers;
   private final HolderWatch watch;
   private State state = State.NEW;
+
+  /** The last look found no value at all; read outside of turns too. */
+  private volatile boolean missKnown;
 
   /** The end of a quiet time, or of the time that a load may take. */
   private Environment.@Nullable Timer timer;
@@ -180,6 +186,11 @@ final class Flight<K, V> {
             }
           }
         });
+  }
+
+  /** Whether a read now would most likely find nothing and lead here. */
+  boolean isMissKnown() {
+    return missKnown;
   }
 
   /** The key was written or invalidated by this process: new callers can't find the flight now. */
@@ -324,6 +335,8 @@ final class Flight<K, V> {
       return;
     }
     holderUntilNanos = engine.env().nanoTime() + reply.leftMillis() * 1_000_000L;
+    missKnown =
+        reply.status() == AcquireReply.Status.GRANTED || reply.status() == AcquireReply.Status.WAIT;
     StoredEntry entry = reply.entry();
     switch (reply.status()) {
       case HIT, FRESH -> onHit(entry);

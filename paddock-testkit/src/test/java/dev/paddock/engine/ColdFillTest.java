@@ -60,6 +60,38 @@ final class ColdFillTest {
   }
 
   @Test
+  void coldKey_callersThatTrickleIn_sendNothing() {
+    List<Node> nodes = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      nodes.add(fleet.node("n" + i, Fleet::usual));
+    }
+    fleet.countFromHere();
+    List<Answer> answers = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      nodes.forEach(node -> answers.addAll(node.getMany("k", 5)));
+      fleet.advance(Duration.ofMillis(10));
+    }
+    fleet.advance(Duration.ofSeconds(1));
+    assertThat(answers).extracting(Answer::value).containsOnly("v1");
+    assertThat(fleet.source.loads).isEqualTo(1);
+    assertThat(fleet.commands()).isEqualTo(21);
+  }
+
+  @Test
+  void coldKey_thatAnotherProcessPutMeanwhile_isReadByThoseWhoJoinedTheLoad() {
+    Node a = fleet.node("a", Fleet::usual);
+    Node b = fleet.node("b", Fleet::usual);
+    Answer early = a.get("k");
+    fleet.advance(Duration.ofMillis(50));
+    b.put("k", "newer");
+    Answer late = a.get("k");
+    fleet.advance(Duration.ofSeconds(1));
+    assertThat(early.value()).isEqualTo("v1");
+    assertThat(late.value()).isEqualTo("newer");
+    assertThat(late.took()).isLessThanOrEqualTo(Fleet.LOAD);
+  }
+
+  @Test
   void coldFill_alone_costsThreeCommandsAndAHitOne() {
     Node node = fleet.node("a", Fleet::usual);
     fleet.countFromHere();

@@ -94,8 +94,8 @@ final class StoreFaultTest {
 
   @Test
   void acquireWithALostReply_doesNotBlockTheKeyForALease() {
-    Node a = fleet.node("a", Fleet::usual);
-    Node b = fleet.node("b", Fleet::usual);
+    Node a = fleet.node("a", s -> s.leaseTime(Duration.ofSeconds(30)));
+    Node b = fleet.node("b", s -> s.leaseTime(Duration.ofSeconds(30)));
     AtomicBoolean lost = new AtomicBoolean();
     fleet.redis.setInterceptor(
         request ->
@@ -112,6 +112,35 @@ final class StoreFaultTest {
     assertThat(unlucky.value()).isEqualTo("v1");
     assertThat(other.value()).isEqualTo("v1");
     assertThat(other.took()).isLessThan(Fleet.LOAD.plusMillis(5));
+  }
+
+  @Test
+  void acquireAnsweredTooLate_isReleasedThoughTheFirstReleasesWereLost() {
+    Node a = fleet.node("a", s -> s.leaseTime(Duration.ofSeconds(30)));
+    Node b = fleet.node("b", s -> s.leaseTime(Duration.ofSeconds(30)));
+    AtomicInteger releases = new AtomicInteger();
+    fleet.countFromHere();
+    fleet.redis.setInterceptor(
+        request -> {
+          if (request.client().equals("b")) {
+            return RequestFate.DELIVERED;
+          }
+          if (request.runs("-- RELEASE:")) {
+            return releases.incrementAndGet() <= 2
+                ? RequestFate.LOST_REQUEST
+                : RequestFate.DELIVERED;
+          }
+          return request.runs("-- GET_OR_ACQUIRE:")
+              ? RequestFate.DELIVERED.delayed(Duration.ZERO, Duration.ofSeconds(4))
+              : RequestFate.DELIVERED;
+        });
+    Answer unlucky = a.get("k");
+    fleet.advance(Duration.ofMillis(4_010));
+    Answer other = b.get("k");
+    fleet.advance(Duration.ofSeconds(1));
+    assertThat(unlucky.value()).isEqualTo("v1");
+    assertThat(other.took()).isLessThan(Fleet.LOAD.plusMillis(5));
+    assertThat(releases).hasValue(3);
   }
 
   @Test

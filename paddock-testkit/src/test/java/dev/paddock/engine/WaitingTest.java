@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -90,6 +91,27 @@ final class WaitingTest {
     Answer waiter = b.get("k");
     fleet.advance(Duration.ofSeconds(2));
     assertThat(waiter.took()).isLessThanOrEqualTo(Duration.ofMillis(251));
+  }
+
+  @Test
+  void hintDuringALook_isFollowedByAnotherLook() {
+    Node a = fleet.node("a", Fleet::usual);
+    Node b = fleet.node("b", Fleet::usual);
+    a.get("k");
+    fleet.env.run();
+    // The look at the key is over before the value is stored, its reply comes after the hint.
+    AtomicInteger looks = new AtomicInteger();
+    fleet.redis.setInterceptor(
+        request ->
+            request.client().equals("b")
+                    && request.runs("-- GET_OR_ACQUIRE:")
+                    && looks.incrementAndGet() == 2
+                ? RequestFate.DELIVERED.delayed(Duration.ZERO, Duration.ofMillis(300))
+                : RequestFate.DELIVERED);
+    Answer waiter = b.get("k");
+    fleet.advance(Duration.ofSeconds(2));
+    assertThat(waiter.value()).isEqualTo("v1");
+    assertThat(waiter.took()).isBetween(Duration.ofMillis(300), Duration.ofMillis(305));
   }
 
   @Test
