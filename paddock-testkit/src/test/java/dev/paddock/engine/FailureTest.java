@@ -247,6 +247,32 @@ final class FailureTest {
   }
 
   @Test
+  void renewal_isCountedFromBeforeItWasSent() {
+    Node a = fleet.node("a", Fleet::usual);
+    fleet.countFromHere();
+    List<Long> toldAt = new ArrayList<>();
+    fleet.source.takes = Duration.ofSeconds(4);
+    fleet.source.onLoad =
+        context -> context.onLeaseLost(() -> toldAt.add(fleet.env.elapsedNanos()));
+    AtomicInteger renewals = new AtomicInteger();
+    fleet.redis.setInterceptor(
+        request -> {
+          if (!request.runs("-- EXTEND:")) {
+            return RequestFate.DELIVERED;
+          }
+          return renewals.incrementAndGet() == 1
+              ? RequestFate.DELIVERED.delayed(Duration.ZERO, Duration.ofMillis(500))
+              : RequestFate.LOST_REQUEST;
+        });
+    long asked = fleet.env.elapsedNanos();
+    a.get("k");
+    fleet.advance(Duration.ofSeconds(6));
+    // Sent after a third of the lease of one second, and in force from then on, not from the reply.
+    assertThat(toldAt).hasSize(1);
+    assertThat(toldAt.get(0) - asked).isBetween(1_000_000_000L, 1_340_000_000L);
+  }
+
+  @Test
   void loaderAlwaysSlowerThanItsLease_stillFillsTheCache() {
     Node a = fleet.node("a", s -> Fleet.usual(s).renewal(false).maxWait(Duration.ofSeconds(20)));
     Node b = fleet.node("b", s -> Fleet.usual(s).renewal(false).maxWait(Duration.ofSeconds(20)));

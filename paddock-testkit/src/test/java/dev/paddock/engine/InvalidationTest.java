@@ -205,8 +205,13 @@ final class InvalidationTest {
     Node invalidator = fleet.node("invalidator", Fleet::usual);
     Node unlucky = fleet.node("unlucky", Fleet::usual);
     Answer waiting = null;
+    // Somebody else is always quicker to the lease than the unlucky process.
+    fleet.redis.setInterceptor(
+        request ->
+            request.client().equals("unlucky")
+                ? RequestFate.DELIVERED.delayed(Duration.ofMillis(10), Duration.ZERO)
+                : RequestFate.DELIVERED);
     for (int round = 0; round < 200; round++) {
-      // Somebody else is always quicker to the lease than the unlucky process.
       invalidator.invalidate("k");
       invalidator.get("k");
       fleet.env.run();
@@ -219,6 +224,8 @@ final class InvalidationTest {
     Answer answer = Objects.requireNonNull(waiting);
     assertThat(answer.value()).isEqualTo("v1");
     assertThat(answer.took()).isLessThan(Duration.ofSeconds(4));
+    assertThat(unlucky.events(CacheEvent.LeaseGranted.class)).isEmpty();
+    assertThat(unlucky.events(CacheEvent.NotStored.class)).hasSize(1);
   }
 
   @Test

@@ -82,6 +82,22 @@ final class StoreFaultTest {
   }
 
   @Test
+  void callersDuringALoadWithoutTheStore_doNotAskItAgain() {
+    Node a = fleet.node("a", Fleet::usual);
+    fleet.redis.setInterceptor(
+        request ->
+            request.runs("-- GET_OR_ACQUIRE:") ? RequestFate.LOST_REQUEST : RequestFate.DELIVERED);
+    fleet.countFromHere();
+    Answer first = a.get("k");
+    fleet.advance(Fleet.COMMAND_TIMEOUT.plusMillis(50));
+    Answer late = a.get("k");
+    fleet.advance(Duration.ofSeconds(3));
+    assertThat(first.value()).isEqualTo("v1");
+    assertThat(late.value()).isEqualTo("v1");
+    assertThat(late.took()).isLessThan(Fleet.LOAD.multipliedBy(2));
+  }
+
+  @Test
   void storeThatFails_isToldToLookupButNotToGetIfPresent() {
     Node a = fleet.node("a", Fleet::usual);
     fleet.redis.setInterceptor(request -> RequestFate.NOT_SENT);

@@ -256,6 +256,24 @@ final class WaitingTest {
   }
 
   @Test
+  void maxWait_isCountedFromTheCallTheFirstReadIncluded() {
+    fleet.source.takes = LONG;
+    Node a = fleet.node("a", Fleet::usual);
+    Node b = fleet.node("b", Fleet::usual);
+    a.get("k");
+    fleet.env.run();
+    fleet.redis.setInterceptor(
+        request ->
+            request.client().equals("b") && request.name().equals("GET")
+                ? RequestFate.DELIVERED.delayed(Duration.ZERO, Duration.ofMillis(800))
+                : RequestFate.DELIVERED);
+    Answer waiter = b.get("k");
+    fleet.advance(Duration.ofSeconds(6));
+    assertThat(waiter.error).isInstanceOf(FillTimeoutException.class);
+    assertThat(waiter.took()).isEqualTo(Duration.ofSeconds(5));
+  }
+
+  @Test
   void waiters_areAnsweredThoughTheirOwnMaxWaitsDiffer() {
     fleet.source.takes = Duration.ofSeconds(2);
     Node a = fleet.node("a", Fleet::usual);
