@@ -5,60 +5,40 @@
 -- server's clock, the header of V and the lease record L, and holds the rules for writing.
 --
 -- KEYS       1 the value V, 2 its lease record L, which is also the channel of hints
--- Numbers    decimal digits, made and read digit by digit: 16 of them for milliseconds, 10 for
---            seqs. Lua's own formatting differs between interpreters.
+-- Numbers    decimal digits, 16 of them for milliseconds, 10 for seqs. Formatted in halves of eight
+--            digits: whole numbers of that size look the same in every Lua.
 -- Reply      bulk strings, as many each time, none nil: status, server time, then what the script
 --            adds
 -- Invariant  L has a TTL whenever a script ends, also by an error.
 
 local V, L = KEYS[1], KEYS[2]
 
-local byte, find, rep, sub = string.byte, string.find, string.rep, string.sub
+local find, format, sub = string.find, string.format, string.sub
 local floor = math.floor
 
 local FIXED = 99
-local NO_EPOCH = rep('0', 16)
-local NO_SEQ = rep('0', 10)
+local NO_EPOCH = '0000000000000000'
+local NO_SEQ = '0000000000'
+local NO_MILLIS = NO_EPOCH
 local SEQ_MAX = 9999999999
 local SCHEMA_MAX = 2147483647
 
-local DIGIT = '[0-9]'
-local EPOCH = rep('[0-9a-f]', 16)
-local HEADER = '^PDK1 '
-  .. rep(DIGIT, 4) .. ' [VN][C%-][T%-]%- '
-  .. rep(DIGIT, 16) .. ' '
-  .. rep(DIGIT, 16) .. ' '
-  .. rep(DIGIT, 10) .. ' '
-  .. EPOCH .. ' '
-  .. rep(DIGIT, 10) .. ' '
-  .. rep(DIGIT, 10) .. '\n$'
-local WHOLE_EPOCH = '^' .. EPOCH .. '$'
+local EPOCH = '^[0-9a-f]+$'
+local HEADER = '^PDK1 ([0-9]+) ([VN])[C%-][T%-]%- ([0-9]+) ([0-9]+) ([0-9]+) ([0-9a-f]+) ([0-9]+)'
+  .. ' ([0-9]+)\n$'
 
 -- Digits to a number; nil for anything else, false included.
 local function number(text)
-  if not text or text == '' or #text > 16 then
-    return nil
+  if text and #text <= 16 and find(text, '^[0-9]+$') then
+    return text + 0
   end
-  local n = 0
-  for i = 1, #text do
-    local c = byte(text, i)
-    if c < 48 or c > 57 then
-      return nil
-    end
-    n = n * 10 + (c - 48)
-  end
-  return n
+  return nil
 end
 
--- A whole number that is not negative to so many digits.
+-- A whole number that is not negative to so many digits, 16 at most.
 local function decimal(n, width)
-  local text = ''
-  for _ = 1, width do
-    local digit = n % 10
-    text = sub('0123456789', digit + 1, digit + 1) .. text
-    n = floor((n - digit) / 10)
-  end
-  return text
+  local low = n % 100000000
+  return sub(format('%08d%08d', (n - low) / 100000000, low), 17 - width)
 end
 
 -- As commands want it: no leading zeros.
@@ -108,13 +88,13 @@ local function write(...)
 end
 
 local clock = read('TIME')
-local now = number(clock[1]) * 1000 + floor(number(clock[2]) / 1000)
+local now = clock[1] * 1000 + floor(clock[2] / 1000)
 
--- Gives L a TTL, never a shorter one than it has. PEXPIRE is not refused under OOM, and a script
--- that has written once is not refused the rest: where this comes first, the lease can be freed
--- and extended whatever the memory.
-local function keep(millis)
-  local left = redis.pcall('PTTL', L)
+-- Gives L a TTL, never a shorter one than it has; an absent one has none. PEXPIRE is not refused
+-- under OOM, and a script that has written once is not refused the rest: where this comes first, the
+-- lease can be freed and extended whatever the memory.
+local function keep(millis, absent)
+  local left = absent and 0 or redis.pcall('PTTL', L)
   local reply = left
   if not failed(left) then
     if left < millis then
@@ -134,25 +114,22 @@ end
 -- The header, from the value's first FIXED bytes and its whole length; nil if it can't be read.
 -- The client reads by the same rules: what it takes for unreadable is no hit here.
 local function parse(head, length)
-  if not find(head, HEADER) then
+  local found, last, own, kind, soft, start, load, epoch, seq, schema = find(head, HEADER)
+  if not found or last ~= FIXED or #own ~= 4 or #soft ~= 16 or #start ~= 16 or #load ~= 10
+    or #epoch ~= 16 or #seq ~= 10 or #schema ~= 10 then
     return nil
   end
-  local header_length = number(sub(head, 6, 9))
+  local header_length = own + 0
   if header_length < FIXED or header_length > length then
     return nil
   end
-  if sub(head, 11, 11) == 'N' and length > header_length then
+  if kind == 'N' and length > header_length then
     return nil
   end
-  if number(sub(head, 89, 98)) > SCHEMA_MAX then
+  if schema + 0 > SCHEMA_MAX then
     return nil
   end
-  return {
-    soft = number(sub(head, 16, 31)),
-    epoch = sub(head, 61, 76),
-    seq = number(sub(head, 78, 87)),
-    identity = sub(head, 16, 98),
-  }
+  return {soft = soft + 0, epoch = epoch, seq = seq + 0, identity = sub(head, 16, 98)}
 end
 
 -- The header of what is stored, without its payload; nil if there is none that can be read.
@@ -163,6 +140,9 @@ local function stored()
       return nil
     end
     raise(head)
+  end
+  if #head < FIXED then
+    return nil
   end
   return parse(head, read('STRLEN', V))
 end
@@ -179,14 +159,15 @@ local function lease()
     foreign = true
   end
   local epoch, seq = f[4], number(f[5])
-  if not epoch or not seq or epoch == NO_EPOCH or not find(epoch, WHOLE_EPOCH) then
+  if not epoch or not seq or epoch == NO_EPOCH or #epoch ~= 16 or not find(epoch, EPOCH) then
     epoch, seq = nil, 0
   end
   local deadline, granted = number(f[2]) or 0, number(f[3]) or 0
   local left = deadline - now
   return {
     owner = f[1] or '',
-    deadline = deadline,
+    absent = foreign
+      or not (f[1] or f[2] or f[3] or f[4] or f[5] or f[6] or f[7] or f[8]),
     left = left,
     -- As granted: a clock that stepped back ends the lease, another client's setting doesn't.
     live = epoch ~= nil and left > 0 and left <= granted,
@@ -218,5 +199,5 @@ end
 -- Replaces the record by the hold-off alone.
 local function hold(deadline)
   write('HSET', L, 'h', decimal(deadline, 16))
-  keep(deadline - now)
+  keep(deadline - now, true)
 end

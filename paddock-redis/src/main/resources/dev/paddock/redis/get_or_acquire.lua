@@ -18,7 +18,8 @@ local unreadable, value = '-', ''
 
 local function answer(status, epoch, seq, left)
   return {
-    status, decimal(now, 16), epoch, decimal(seq, 10), decimal(left, 16), unreadable, value,
+    status, decimal(now, 16), epoch, seq == 0 and NO_SEQ or decimal(seq, 10),
+    left == 0 and NO_MILLIS or decimal(left, 16), unreadable, value,
   }
 end
 
@@ -115,5 +116,5 @@ if failed(reply) then
   raise(reply)
 end
 wrote = true
-keep(grace_millis)
+keep(grace_millis, record.absent)
 return answer(v and 'STALE_GRANTED' or 'GRANTED', epoch, seq, 0)

@@ -57,6 +57,8 @@ final class ScriptLintTest {
         "return tostring(now)",
         "return string.format('%d', now)",
         "return string['format']('%d', now)",
+        "return format('%08d%08d', 1, 2)",
+        "local f = string.format return f('%d', now)",
         "return ('x'):rep(3)",
         "for key, value in pairs({}) do return key end",
         "for i, value in ipairs({}) do return i end",
