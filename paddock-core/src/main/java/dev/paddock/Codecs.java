@@ -39,6 +39,9 @@ public final class Codecs {
   private static final class Utf8Codec implements Codec<String> {
     @Override
     public byte[] encode(String value) {
+      if (!KeyFormats.hasSurrogates(value)) {
+        return value.getBytes(UTF_8);
+      }
       try {
         ByteBuffer encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(value));
         byte[] bytes = new byte[encoded.remaining()];
@@ -53,6 +56,11 @@ public final class Codecs {
 
     @Override
     public String decode(byte[] payload) {
+      String quick = new String(payload, UTF_8);
+      // What stands for malformed bytes, unless it was written.
+      if (quick.indexOf('\uFFFD') < 0) {
+        return quick;
+      }
       try {
         return UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString();
       } catch (CharacterCodingException e) {

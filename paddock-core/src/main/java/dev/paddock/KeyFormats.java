@@ -71,6 +71,9 @@ public final class KeyFormats {
    * @throws IllegalArgumentException if the text has an unpaired surrogate
    */
   public static byte[] utf8(String text) {
+    if (!hasSurrogates(text)) {
+      return text.getBytes(UTF_8);
+    }
     try {
       ByteBuffer encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(text));
       byte[] bytes = new byte[encoded.remaining()];
@@ -80,5 +83,15 @@ public final class KeyFormats {
       throw new IllegalArgumentException(
           "key of " + text.length() + " characters has an unpaired surrogate: not valid UTF-16", e);
     }
+  }
+
+  /** Without any, all ways of encoding agree, and the quick one is safe. */
+  static boolean hasSurrogates(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      if (Character.isSurrogate(text.charAt(i))) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -121,15 +121,17 @@ final class BlockingCall<K, V> extends Call<K, V> {
   }
 
   private @Nullable Step next() {
-    List<Step> left = List.of();
+    List<Step> left = null;
     boolean interrupted = false;
     lock.lock();
     try {
       while (true) {
         if (gone) {
-          // A load that was handed over after the answer came must go to another caller.
-          left = new ArrayList<>(steps);
-          steps.clear();
+          if (!steps.isEmpty()) {
+            // A load that was handed over after the answer came must go to another caller.
+            left = new ArrayList<>(steps);
+            steps.clear();
+          }
           return null;
         }
         Step step = steps.poll();
@@ -154,7 +156,9 @@ final class BlockingCall<K, V> extends Call<K, V> {
       return null;
     } finally {
       lock.unlock();
-      left.forEach(Step::dropped);
+      if (left != null) {
+        left.forEach(Step::dropped);
+      }
       if (interrupted) {
         Thread.currentThread().interrupt();
       }

@@ -5,35 +5,45 @@
 package dev.paddock.internal;
 
 import dev.paddock.spi.Environment;
+import dev.paddock.spi.StoreKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deadlines that all lie the same time ahead, so that they end in the order in which they began:
- * one timer serves them all, and a command that is answered in time costs a queue entry, not a
- * timer.
+ * Deadlines that all lie the same time ahead, so that they end in the order in which they began: a
+ * command that is answered in time costs a queue entry, not a timer.
+ *
+ * <p>Each key has its place in one of a few queues, each with a lock and a timer, so that threads
+ * which read different keys rarely meet.
  */
 final class Deadlines {
+  /** A power of two. */
+  private static final int QUEUES = 16;
+
   private final Environment env;
   private final long timeoutNanos;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final ArrayDeque<Deadline> queue = new ArrayDeque<>();
-  private boolean armed;
+  private final Queue[] queues = new Queue[QUEUES];
 
   Deadlines(Environment env, long timeoutNanos) {
     this.env = env;
     this.timeoutNanos = timeoutNanos;
+    for (int i = 0; i < QUEUES; i++) {
+      queues[i] = new Queue();
+    }
   }
 
   /** One deadline: either {@link #finish} or the end of its time gets it, never both. */
   static final class Deadline {
-    private final AtomicBoolean over = new AtomicBoolean();
+    private static final AtomicIntegerFieldUpdater<Deadline> OVER =
+        AtomicIntegerFieldUpdater.newUpdater(Deadline.class, "over");
+
     private final long atNanos;
     private @Nullable Runnable onTimeout;
+    private volatile int over;
 
     private Deadline(long atNanos, Runnable onTimeout) {
       this.atNanos = atNanos;
@@ -42,79 +52,100 @@ final class Deadlines {
 
     /** Ends it; false if its time was up before. */
     boolean finish() {
-      if (!over.compareAndSet(false, true)) {
+      if (!OVER.compareAndSet(this, 0, 1)) {
         return false;
       }
       onTimeout = null;
       return true;
     }
 
+    private boolean isOver() {
+      return over != 0;
+    }
+
     private void expire() {
       Runnable task = onTimeout;
-      if (over.compareAndSet(false, true) && task != null) {
+      if (OVER.compareAndSet(this, 0, 1) && task != null) {
         task.run();
       }
     }
   }
 
-  Deadline start(Runnable onTimeout) {
+  Deadline start(StoreKey key, Runnable onTimeout) {
     Deadline deadline = new Deadline(env.nanoTime() + timeoutNanos, onTimeout);
-    boolean arm = false;
-    lock.lock();
-    try {
-      while (!queue.isEmpty() && queue.peek().over.get()) {
-        queue.poll();
-      }
-      queue.add(deadline);
-      if (!armed) {
-        armed = true;
-        arm = true;
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (arm) {
-      env.schedule(this::tick, timeoutNanos);
-    }
+    int hash = key.hashCode();
+    queues[(hash ^ (hash >>> 16)) & (QUEUES - 1)].add(deadline);
     return deadline;
-  }
-
-  private void tick() {
-    List<Deadline> due = new ArrayList<>();
-    long now = env.nanoTime();
-    long next = -1;
-    lock.lock();
-    try {
-      for (Deadline head = queue.peek(); head != null; head = queue.peek()) {
-        if (!head.over.get()) {
-          if (head.atNanos - now > 0) {
-            next = head.atNanos - now;
-            break;
-          }
-          due.add(head);
-        }
-        queue.poll();
-      }
-      armed = next >= 0;
-    } finally {
-      lock.unlock();
-    }
-    if (next >= 0) {
-      env.schedule(this::tick, next);
-    }
-    due.forEach(Deadline::expire);
   }
 
   /** Ends all of them now, as if their time were up. */
   void expireAll() {
-    List<Deadline> all;
-    lock.lock();
-    try {
-      all = new ArrayList<>(queue);
-      queue.clear();
-    } finally {
-      lock.unlock();
+    for (Queue queue : queues) {
+      queue.expireAll();
     }
-    all.forEach(Deadline::expire);
+  }
+
+  private final class Queue {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final ArrayDeque<Deadline> waiting = new ArrayDeque<>();
+    private boolean armed;
+
+    void add(Deadline deadline) {
+      boolean arm = false;
+      lock.lock();
+      try {
+        while (!waiting.isEmpty() && waiting.peek().isOver()) {
+          waiting.poll();
+        }
+        waiting.add(deadline);
+        if (!armed) {
+          armed = true;
+          arm = true;
+        }
+      } finally {
+        lock.unlock();
+      }
+      if (arm) {
+        env.schedule(this::tick, timeoutNanos);
+      }
+    }
+
+    private void tick() {
+      List<Deadline> due = new ArrayList<>();
+      long now = env.nanoTime();
+      long next = -1;
+      lock.lock();
+      try {
+        for (Deadline head = waiting.peek(); head != null; head = waiting.peek()) {
+          if (!head.isOver()) {
+            if (head.atNanos - now > 0) {
+              next = head.atNanos - now;
+              break;
+            }
+            due.add(head);
+          }
+          waiting.poll();
+        }
+        armed = next >= 0;
+      } finally {
+        lock.unlock();
+      }
+      if (next >= 0) {
+        env.schedule(this::tick, next);
+      }
+      due.forEach(Deadline::expire);
+    }
+
+    void expireAll() {
+      List<Deadline> all;
+      lock.lock();
+      try {
+        all = new ArrayList<>(waiting);
+        waiting.clear();
+      } finally {
+        lock.unlock();
+      }
+      all.forEach(Deadline::expire);
+    }
   }
 }

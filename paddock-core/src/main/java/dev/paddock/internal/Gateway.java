@@ -68,6 +68,7 @@ final class Gateway {
       @Nullable Consumer<T> late) {
     Deadlines.Deadline deadline =
         deadlines.start(
+            key,
             () ->
                 fail(
                     cache,

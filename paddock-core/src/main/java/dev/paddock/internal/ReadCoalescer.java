@@ -35,10 +35,10 @@ final class ReadCoalescer<K, V> {
     this.onRead = onRead;
   }
 
+  /** A GET under way, and who collects for the next one. */
   private final class Slot {
     final ReentrantLock lock = new ReentrantLock();
     @Nullable List<Call<K, V>> next;
-    boolean busy;
     boolean dead;
   }
 
@@ -46,28 +46,26 @@ final class ReadCoalescer<K, V> {
     while (true) {
       Slot slot = slots.get(call.storeKey);
       if (slot == null) {
-        slot = new Slot();
-        Slot other = slots.putIfAbsent(call.storeKey, slot);
-        slot = other == null ? slot : other;
+        Slot mine = new Slot();
+        slot = slots.putIfAbsent(call.storeKey, mine);
+        if (slot == null) {
+          send(mine, List.of(call));
+          return;
+        }
       }
       slot.lock.lock();
       try {
         if (slot.dead) {
           continue;
         }
-        if (slot.busy) {
-          if (slot.next == null) {
-            slot.next = new ArrayList<>();
-          }
-          slot.next.add(call);
-          return;
+        if (slot.next == null) {
+          slot.next = new ArrayList<>();
         }
-        slot.busy = true;
+        slot.next.add(call);
+        return;
       } finally {
         slot.lock.unlock();
       }
-      send(slot, List.of(call));
-      return;
     }
   }
 
@@ -79,16 +77,20 @@ final class ReadCoalescer<K, V> {
         key,
         () -> gateway.store().read(key),
         (@Nullable ReadReply reply, @Nullable StoreException error) -> {
-          List<Call<K, V>> answered = new ArrayList<>(batch);
-          if (reply instanceof ReadReply.Missing) {
-            answered.addAll(takeLoaders(slot));
-          }
+          List<Call<K, V>> loaders =
+              reply instanceof ReadReply.Missing ? takeLoaders(slot) : List.of();
           // The next GET first: those who collected meanwhile should not wait for this batch.
           sendNext(slot, key);
-          for (Call<K, V> call : answered) {
-            call.execute(() -> onRead.accept(call, reply, error));
-          }
+          answer(batch, reply, error);
+          answer(loaders, reply, error);
         });
+  }
+
+  private void answer(
+      List<Call<K, V>> calls, @Nullable ReadReply reply, @Nullable StoreException error) {
+    for (Call<K, V> call : calls) {
+      call.execute(() -> onRead.accept(call, reply, error));
+    }
   }
 
   /**
@@ -122,7 +124,6 @@ final class ReadCoalescer<K, V> {
       batch = slot.next;
       slot.next = null;
       if (batch == null) {
-        slot.busy = false;
         slot.dead = true;
       }
     } finally {
