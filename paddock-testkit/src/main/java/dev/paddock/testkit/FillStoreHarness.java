@@ -42,6 +42,16 @@ public interface FillStoreHarness extends AutoCloseable {
   RedisConsole console();
 
   /**
+   * Tells whether the server knows REPLICAOF. The servers of a cluster refuse it: there, the server
+   * of a slot is a primary always, and a replica sends its clients on instead of refusing writes.
+   *
+   * @return true unless overridden
+   */
+  default boolean hasReplicaOf() {
+    return true;
+  }
+
+  /**
    * Lets time go on, the server's included.
    *
    * @param atLeast by how much at least

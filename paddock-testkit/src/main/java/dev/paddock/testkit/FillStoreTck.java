@@ -9,6 +9,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.paddock.StoreException;
 import dev.paddock.spi.AcquireReply;
@@ -1014,6 +1015,7 @@ public abstract class FillStoreTck {
 
   @Test
   public final void readOnlyReplica_writes_failAsNotHappenedAndReadsGoOn() {
+    assumeTrue(harness.hasReplicaOf(), "no server here can be made a replica");
     StoredEntry entry = fresh();
     put(entry);
     AcquireReply lease = acquire(ask("a").mode(Mode.FORCED, null));

@@ -19,10 +19,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link FillStoreHarness} on a real server and real time.
+ * A {@link FillStoreHarness} on a real server, or a real cluster, and real time.
  *
- * <p>Not thread-safe. It neither starts nor ends the server, so that one server serves a whole test
- * class, but it empties it and undoes what tests set.
+ * <p>Not thread-safe. It neither starts nor ends servers, so that one serves a whole test class,
+ * but it empties them and undoes what tests set.
  *
  * @since 0.1.0
  */
@@ -30,7 +30,8 @@ public final class RedisServerHarness implements FillStoreHarness {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final long POLL_MILLIS = 5;
 
-  private final RedisServerProcess server;
+  private final RedisConsole console;
+  private final boolean replicaOf;
   private final Function<Environment, FillStore> opener;
   private final RealTimeEnvironment environment = RealTimeEnvironment.create();
 
@@ -41,12 +42,28 @@ public final class RedisServerHarness implements FillStoreHarness {
    * @param opener opens the store under test on it
    */
   public RedisServerHarness(RedisServerProcess server, Function<Environment, FillStore> opener) {
-    this.server = requireNonNull(server, "server");
+    this(server.console(), true, opener);
+    console.command("REPLICAOF", "NO", "ONE");
+  }
+
+  /**
+   * Makes a harness on a cluster, and the cluster as new.
+   *
+   * @param cluster the cluster; nobody else uses it meanwhile
+   * @param opener opens the store under test on it
+   */
+  public RedisServerHarness(RedisClusterProcess cluster, Function<Environment, FillStore> opener) {
+    this(cluster.console(), false, opener);
+  }
+
+  private RedisServerHarness(
+      RedisConsole console, boolean replicaOf, Function<Environment, FillStore> opener) {
+    this.console = console;
+    this.replicaOf = replicaOf;
     this.opener = requireNonNull(opener, "opener");
-    server.console().command("CONFIG", "SET", "maxmemory", "0");
-    server.console().command("ACL", "SETUSER", "default", "allchannels");
-    server.console().command("REPLICAOF", "NO", "ONE");
-    server.console().command("FLUSHALL");
+    console.command("CONFIG", "SET", "maxmemory", "0");
+    console.command("ACL", "SETUSER", "default", "allchannels");
+    console.command("FLUSHALL");
   }
 
   @Override
@@ -61,7 +78,12 @@ public final class RedisServerHarness implements FillStoreHarness {
 
   @Override
   public RedisConsole console() {
-    return server.console();
+    return console;
+  }
+
+  @Override
+  public boolean hasReplicaOf() {
+    return replicaOf;
   }
 
   @Override
@@ -71,7 +93,7 @@ public final class RedisServerHarness implements FillStoreHarness {
   }
 
   private long serverMicros() {
-    List<?> time = (List<?>) requireNonNull(server.console().command("TIME"), "TIME");
+    List<?> time = (List<?>) requireNonNull(console.command("TIME"), "TIME");
     return number(time.get(0)) * 1_000_000 + number(time.get(1));
   }
 

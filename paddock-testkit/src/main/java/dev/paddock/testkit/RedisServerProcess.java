@@ -26,6 +26,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import redis.embedded.RedisExecProvider;
 
@@ -98,10 +99,19 @@ public final class RedisServerProcess implements AutoCloseable {
    * @throws IllegalStateException if it does not come up, with its log
    */
   public static RedisServerProcess start(Path program, String... settings) {
+    return start(program, RedisServerProcess::freePort, settings);
+  }
+
+  /**
+   * As {@link #start(Path, String...)}, on ports of the caller's choice.
+   *
+   * @param ports gives a port that is free, again and again if others are faster to take it
+   */
+  static RedisServerProcess start(Path program, IntSupplier ports, String... settings) {
     RedisServerProcess server = new RedisServerProcess(program, List.of(settings));
     Runtime.getRuntime().addShutdownHook(server.reaper);
     try {
-      server.launchOnFreePort();
+      server.launchOnFreePort(ports);
       return server;
     } catch (RuntimeException e) {
       server.close();
@@ -147,7 +157,8 @@ public final class RedisServerProcess implements AutoCloseable {
     }
   }
 
-  private static Path chosen() {
+  /** The program that tests run on, see {@link #PROPERTY}. */
+  static Path chosen() {
     String property = System.getProperty(PROPERTY);
     String choice = property == null ? System.getenv(PROPERTY) : property;
     return choice == null || choice.isEmpty() || choice.equals(BUNDLED)
@@ -187,6 +198,20 @@ public final class RedisServerProcess implements AutoCloseable {
     lock.lock();
     try {
       return requireNonNull(process, "process").pid();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Tells whether the process runs; a paused one does.
+   *
+   * @return false after {@link #stop()} or {@link #kill()}, and after it ended by itself
+   */
+  public boolean isRunning() {
+    lock.lock();
+    try {
+      return process != null && process.isAlive();
     } finally {
       lock.unlock();
     }
@@ -312,11 +337,11 @@ public final class RedisServerProcess implements AutoCloseable {
     }
   }
 
-  private void launchOnFreePort() {
+  private void launchOnFreePort(IntSupplier ports) {
     lock.lock();
     try {
       for (int attempt = 0; attempt < STARTS_MAX; attempt++) {
-        port = freePort();
+        port = ports.getAsInt();
         if (launch(port)) {
           return;
         }
