@@ -175,7 +175,7 @@ public final class RedisClusterProcess implements AutoCloseable {
       boolean replica = info.contains("role:slave");
       if (!has(node, "cluster_state:ok")
           || !has(node, "cluster_slots_ok:" + SLOTS)
-          || replica && !info.contains("master_link_status:up")) {
+          || (replica && !info.contains("master_link_status:up"))) {
         return false;
       }
       String seen = owners(node);
@@ -499,24 +499,25 @@ public final class RedisClusterProcess implements AutoCloseable {
   private final class ClusterConsole implements RedisConsole {
     @Override
     public @Nullable Object command(Object... words) {
-      switch (words[0].toString().toUpperCase(Locale.ROOT)) {
-        case "ACL":
-          return all(running(), words);
-        case "CONFIG", "FLUSHALL", "SCRIPT", "CLIENT":
-          return all(masters(), words);
-        case "KEYS":
-          List<@Nullable Object> keys = new ArrayList<>();
-          for (RedisServerProcess node : masters()) {
-            keys.addAll((List<?>) requireNonNull(node.console().command(words), "keys"));
-          }
-          return keys;
-        case "TIME":
-          return masters().get(0).console().command(words);
-        default:
-          byte[] key =
-              words[1] instanceof byte[] bytes ? bytes : words[1].toString().getBytes(UTF_8);
-          return masterOf(key).console().command(words);
+      return switch (words[0].toString().toUpperCase(Locale.ROOT)) {
+        case "ACL" -> all(running(), words);
+        case "CONFIG", "FLUSHALL", "SCRIPT", "CLIENT" -> all(masters(), words);
+        case "KEYS" -> keys(words);
+        case "TIME" -> masters().get(0).console().command(words);
+        default -> masterOf(firstKey(words)).console().command(words);
+      };
+    }
+
+    private List<@Nullable Object> keys(Object... words) {
+      List<@Nullable Object> keys = new ArrayList<>();
+      for (RedisServerProcess node : masters()) {
+        keys.addAll((List<?>) requireNonNull(node.console().command(words), "keys"));
       }
+      return keys;
+    }
+
+    private static byte[] firstKey(Object... words) {
+      return words[1] instanceof byte[] bytes ? bytes : words[1].toString().getBytes(UTF_8);
     }
 
     private @Nullable Object all(List<RedisServerProcess> targets, Object... words) {

@@ -58,6 +58,7 @@ final class Call<T> extends AsyncCommand<byte[], byte[], T> {
 
   private final Owner owner;
   private volatile boolean encoded;
+  private boolean asking;
 
   @SuppressWarnings("UnusedVariable") // through OPEN
   private volatile boolean open = true;
@@ -73,6 +74,15 @@ final class Call<T> extends AsyncCommand<byte[], byte[], T> {
 
   static CommandArgs<byte[], byte[]> args() {
     return new CommandArgs<>(ByteArrayCodec.INSTANCE);
+  }
+
+  /** Has ASKING sent in front. Called before the command is sent. */
+  void askFirst() {
+    asking = true;
+  }
+
+  boolean asksFirst() {
+    return asking;
   }
 
   @Override

@@ -54,6 +54,11 @@ final class HintChannels {
    * of those under way and sends the others again. What is wanted stays wanted, and goes out after the
    * reconnect. Only an error that the server has sent ends a subscription.
    *
+   * Sharded channels belong to a slot. When the slot leaves the server, the server ends their
+   * subscriptions by itself; their listeners are told, and nothing is tried again here, for the
+   * channel is elsewhere. After a reconnect Lettuce subscribes to all of them in one command, which
+   * the server refuses when they are of several slots. So each of them is subscribed anew here.
+   *
    * The lock guards the topics' fields. Neither Lettuce nor a callback nor the completion of a stage
    * runs under it: Lettuce holds locks of its own when it calls us.
    */
@@ -70,6 +75,26 @@ final class HintChannels {
   /** How long after a failed attempt to connect the next one is made. */
   private static final long RETRY_NANOS = 1_000_000_000;
 
+  /** Which commands subscribe. */
+  enum Kind {
+    PLAIN,
+    SHARDED
+  }
+
+  /** Whoever waits for hints. */
+  interface Listener {
+    /** A message has come, or may have been missed. */
+    void message();
+
+    /**
+     * The subscription has ended, or could not begin; not called after close.
+     *
+     * @param refused the user may not have the channel, so that trying again is of no use
+     */
+    void lost(boolean refused);
+  }
+
+  private final Kind kind;
   private final Environment environment;
   private final String address;
   private final Secrets secrets;
@@ -92,11 +117,13 @@ final class HintChannels {
    * @param connect opens a connection; may block or throw
    */
   HintChannels(
+      Kind kind,
       Environment environment,
       String address,
       Secrets secrets,
       long readyNanos,
       Supplier<CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>>> connect) {
+    this.kind = kind;
     this.environment = environment;
     this.address = address;
     this.secrets = secrets;
@@ -111,6 +138,7 @@ final class HintChannels {
     boolean asked; // it is SUBSCRIBE; guarded by lock
     boolean subscribed; // guarded by lock
     long sentOver; // the connect that the last command was sent after; guarded by lock
+    boolean missed; // messages may have been missed; guarded by lock
 
     Topic(byte[] channel) {
       this.channel = channel;
@@ -119,12 +147,12 @@ final class HintChannels {
 
   private final class Subscription implements HintSubscription {
     final Topic topic;
-    final Runnable onMessage;
+    final Listener listener;
     final CompletableFuture<Boolean> ready = new CompletableFuture<>();
 
-    Subscription(Topic topic, Runnable onMessage) {
+    Subscription(Topic topic, Listener listener) {
       this.topic = topic;
-      this.onMessage = onMessage;
+      this.listener = listener;
     }
 
     @Override
@@ -147,9 +175,14 @@ final class HintChannels {
       ready.complete(false);
     }
 
+    void lost(boolean refused) {
+      ready.complete(false);
+      listener.lost(refused);
+    }
+
     void hint() {
       try {
-        onMessage.run();
+        listener.message();
       } catch (RuntimeException | Error e) {
         // The next listener must get its hint all the same, and Lettuce's thread must go on.
         System.Logger.Level level =
@@ -162,6 +195,20 @@ final class HintChannels {
   }
 
   HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+    return subscribe(
+        channel,
+        new Listener() {
+          @Override
+          public void message() {
+            onMessage.run();
+          }
+
+          @Override
+          public void lost(boolean refused) {}
+        });
+  }
+
+  HintSubscription subscribe(byte[] channel, Listener listener) {
     Subscription subscription;
     boolean open = false;
     boolean hopeless;
@@ -169,7 +216,7 @@ final class HintChannels {
     try {
       byte[] own = channel.clone();
       Topic topic = topics.computeIfAbsent(ByteBuffer.wrap(own), key -> new Topic(own));
-      subscription = new Subscription(topic, onMessage);
+      subscription = new Subscription(topic, listener);
       topic.listeners.add(subscription);
       hopeless = state == State.CLOSED;
       if (state == State.NONE) {
@@ -184,6 +231,7 @@ final class HintChannels {
     }
     if (hopeless) {
       subscription.close();
+      listener.lost(false);
       return subscription;
     }
     if (open) {
@@ -238,7 +286,7 @@ final class HintChannels {
       } finally {
         lock.unlock();
       }
-      lost.forEach(this::giveUp);
+      lost.forEach(topic -> giveUp(topic, false));
       return;
     }
     opened.addListener(new Messages());
@@ -308,8 +356,7 @@ final class HintChannels {
     }
     CompletionStage<Void> reply;
     try {
-      reply =
-          wanted ? over.async().subscribe(topic.channel) : over.async().unsubscribe(topic.channel);
+      reply = wanted ? subscribe(over, topic.channel) : unsubscribe(over, topic.channel);
     } catch (RuntimeException e) {
       reply = CompletableFuture.failedFuture(e);
     }
@@ -321,18 +368,35 @@ final class HintChannels {
         });
   }
 
+  private CompletionStage<Void> subscribe(
+      StatefulRedisPubSubConnection<byte[], byte[]> over, byte[] channel) {
+    return kind == Kind.SHARDED
+        ? over.async().ssubscribe(channel)
+        : over.async().subscribe(channel);
+  }
+
+  private CompletionStage<Void> unsubscribe(
+      StatefulRedisPubSubConnection<byte[], byte[]> over, byte[] channel) {
+    return kind == Kind.SHARDED
+        ? over.async().sunsubscribe(channel)
+        : over.async().unsubscribe(channel);
+  }
+
   /** The server has confirmed a subscription, or its end. */
   private void confirmed(byte[] channel, boolean subscribed) {
     Topic topic;
     StatefulRedisPubSubConnection<byte[], byte[]> over;
     boolean again = false;
+    boolean gone = false;
     lock.lock();
     try {
       over = connection;
       topic = topics.get(ByteBuffer.wrap(channel));
       if (topic != null) {
-        again = subscribed && topic.subscribed;
+        again = subscribed && (topic.subscribed || topic.missed);
+        gone = kind == Kind.SHARDED && !subscribed && topic.subscribed && !topic.busy;
         topic.subscribed = subscribed;
+        topic.missed &= !subscribed;
         if (topic.asked == subscribed) {
           topic.busy = false;
         }
@@ -343,11 +407,14 @@ final class HintChannels {
     if (topic == null) {
       if (subscribed && over != null) {
         // It came too late, or its error was another's.
-        CompletionStage<Void> unused = over.async().unsubscribe(channel);
+        CompletionStage<Void> unused = unsubscribe(over, channel);
       }
-    } else if (again) {
-      topic.listeners.forEach(Subscription::hint);
+    } else if (gone) {
+      giveUp(topic, false);
     } else {
+      if (again) {
+        topic.listeners.forEach(Subscription::hint);
+      }
       settle(topic);
     }
   }
@@ -367,7 +434,10 @@ final class HintChannels {
     } finally {
       lock.unlock();
     }
-    if (!(cause instanceof RedisCommandExecutionException)) {
+    boolean broken = !(cause instanceof RedisCommandExecutionException);
+    if (subscribe && (!broken || kind == Kind.SHARDED)) {
+      giveUp(topic, isRefusal(cause));
+    } else if (broken) {
       log.log(
           System.Logger.Level.DEBUG,
           () ->
@@ -378,9 +448,6 @@ final class HintChannels {
       if (reconnected) {
         settle(topic);
       }
-    } else if (subscribe) {
-      logRefusal(cause);
-      giveUp(topic);
     } else {
       // The server goes on sending to nobody; the next listener of the topic, or the next
       // reconnect, tries again.
@@ -390,7 +457,12 @@ final class HintChannels {
     }
   }
 
-  private void logRefusal(Throwable cause) {
+  /** Tells whether the server refused for good, and logs that once. */
+  private boolean isRefusal(Throwable cause) {
+    if (!(cause instanceof RedisCommandExecutionException)
+        || (kind == Kind.SHARDED && !String.valueOf(cause.getMessage()).startsWith("NOPERM"))) {
+      return false;
+    }
     if (refusalLogged.compareAndSet(false, true)) {
       log.log(
           System.Logger.Level.WARNING,
@@ -401,10 +473,11 @@ final class HintChannels {
                   + " Paddock. It said: "
                   + secrets.summary(cause));
     }
+    return true;
   }
 
   /** Tells the listeners of a topic that no hints will come. */
-  private void giveUp(Topic topic) {
+  private void giveUp(Topic topic, boolean refused) {
     List<Subscription> failed;
     lock.lock();
     try {
@@ -418,7 +491,24 @@ final class HintChannels {
       lock.unlock();
     }
     for (Subscription subscription : failed) {
-      subscription.ready.complete(false);
+      subscription.lost(refused);
+    }
+  }
+
+  /** The connection is lost. Lettuce brings plain subscriptions back, all in one command. */
+  private void forgetSharded() {
+    if (kind == Kind.PLAIN) {
+      return;
+    }
+    lock.lock();
+    try {
+      for (Topic topic : topics.values()) {
+        topic.missed |= topic.subscribed;
+        topic.subscribed = false;
+        topic.busy = false;
+      }
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -491,6 +581,21 @@ final class HintChannels {
     public void unsubscribed(byte[] channel, long count) {
       confirmed(channel, false);
     }
+
+    @Override
+    public void smessage(byte[] channel, byte[] message) {
+      message(channel, message);
+    }
+
+    @Override
+    public void ssubscribed(byte[] channel, long count) {
+      confirmed(channel, true);
+    }
+
+    @Override
+    public void sunsubscribed(byte[] channel, long count) {
+      confirmed(channel, false);
+    }
   }
 
   private final class Connects implements RedisConnectionStateListener {
@@ -503,6 +608,7 @@ final class HintChannels {
     @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> source) {
       disconnected();
+      forgetSharded();
     }
   }
 }

@@ -10,6 +10,7 @@ import dev.paddock.PaddockInterruptedException;
 import dev.paddock.StoreException;
 import dev.paddock.redis.RedisFillStore;
 import dev.paddock.redis.RedisReplyException;
+import dev.paddock.redis.RedisTransport;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.FillStore;
 import dev.paddock.spi.StoreFactory;
@@ -25,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Connects, checks the version, and puts a store on the connection. */
@@ -48,17 +50,35 @@ final class LettuceStoreFactory implements StoreFactory {
   @Override
   public FillStore open(Environment environment, StoreOptions options) {
     long start = environment.nanoTime();
-    LettuceTransport transport = transport(environment, options);
+    LettuceTransport transport;
+    try {
+      transport = transport(environment, options);
+    } catch (ClusterFound e) {
+      return new ClusterStoreFactory(null, List.of(uri))
+          .open(environment, rest(environment, start, options));
+    }
+    return open(
+        transport,
+        "Redis at " + RedisUris.address(uri),
+        environment,
+        rest(environment, start, options));
+  }
+
+  /** What is left of the connect time-out. */
+  static StoreOptions rest(Environment environment, long start, StoreOptions options) {
     long left = options.connectTimeout().toNanos() - (environment.nanoTime() - start);
-    StoreOptions rest =
-        new StoreOptions(
-            Duration.ofNanos(Math.max(ONE_MILLI_IN_NANOS, left)), options.commandTimeout());
+    return new StoreOptions(
+        Duration.ofNanos(Math.max(ONE_MILLI_IN_NANOS, left)), options.commandTimeout());
+  }
+
+  /** Puts a store on a transport, and closes the transport if that fails. */
+  static FillStore open(
+      RedisTransport transport, String server, Environment environment, StoreOptions rest) {
     try {
       return RedisFillStore.open(transport, environment, rest);
     } catch (StoreException e) {
       transport.close();
-      throw new StoreException(
-          "Redis at " + RedisUris.address(uri) + ": " + e.getMessage(), e, e.mayHaveHappened());
+      throw new StoreException(server + ": " + e.getMessage(), e, e.mayHaveHappened());
     } catch (RuntimeException | Error e) {
       transport.close();
       throw e;
@@ -97,17 +117,42 @@ final class LettuceStoreFactory implements StoreFactory {
       }
       throw failures.explain(e);
     }
+    About server;
     try {
-      ServerVersion version = version(transport, environment, deadline);
+      server = about(transport::info, transport::hello, environment, deadline);
+      ServerVersion version = server.version();
       if (version != null && !version.isSupported()) {
         throw failures.tooOld(version);
       }
-      return transport;
+      if (server.cluster() && applicationClient != null) {
+        throw failures.cluster();
+      }
     } catch (Exception e) {
       transport.close();
       throw failures.explain(e);
     }
+    if (server.cluster()) {
+      transport.close();
+      throw new ClusterFound();
+    }
+    return transport;
   }
+
+  /** The server is a node of a cluster, which takes a client of another kind. */
+  private static final class ClusterFound extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    ClusterFound() {
+      super("a node of a cluster", null, false, false);
+    }
+  }
+
+  /**
+   * What a server says of itself.
+   *
+   * @param version null if it does not say
+   */
+  record About(@Nullable ServerVersion version, boolean cluster) {}
 
   private static StatefulRedisConnection<byte[], byte[]> connect(
       RedisClient client, RedisURI target, Environment environment, long deadline)
@@ -129,41 +174,49 @@ final class LettuceStoreFactory implements StoreFactory {
   }
 
   /**
-   * Asks for the version, by INFO or, for a user who may not, by HELLO. Who may do neither uses the
-   * server at their own risk.
+   * Asks for version and mode, by INFO or, for a user who may not, by HELLO. Who may do neither
+   * uses the server at their own risk.
    */
-  private static @Nullable ServerVersion version(
-      LettuceTransport transport, Environment environment, long deadline) throws Exception {
+  static About about(
+      Supplier<CompletionStage<byte[]>> info,
+      Supplier<CompletionStage<List<Object>>> hello,
+      Environment environment,
+      long deadline)
+      throws Exception {
     try {
-      byte[] info = await(transport.info(), environment, deadline);
-      ServerVersion version =
-          info == null ? null : ServerVersion.inInfo(new String(info, StandardCharsets.UTF_8));
+      byte[] reply = await(info.get(), environment, deadline);
+      String text = reply == null ? "" : new String(reply, StandardCharsets.UTF_8);
+      ServerVersion version = ServerVersion.inInfo(text);
       if (version != null) {
-        return version;
+        return new About(version, text.contains("redis_mode:cluster"));
       }
     } catch (RedisReplyException e) {
       // No right to INFO.
     }
     try {
-      return inHello(await(transport.hello(), environment, deadline));
+      List<Object> reply = await(hello.get(), environment, deadline);
+      String version = inHello(reply, "version");
+      return new About(
+          version == null ? null : ServerVersion.parse(version),
+          "cluster".equals(inHello(reply, "mode")));
     } catch (RedisReplyException e) {
-      return null;
+      return new About(null, false);
     }
   }
 
-  private static @Nullable ServerVersion inHello(@Nullable List<?> reply) {
+  private static @Nullable String inHello(@Nullable List<?> reply, String name) {
     if (reply == null) {
       return null;
     }
     for (int i = 0; i < reply.size(); i++) {
       if (reply.get(i) instanceof List<?> nested) {
-        ServerVersion version = inHello(nested);
-        if (version != null) {
-          return version;
+        String value = inHello(nested, name);
+        if (value != null) {
+          return value;
         }
       }
-      if (i + 1 < reply.size() && text(reply.get(i)).equals("version")) {
-        return ServerVersion.parse(text(reply.get(i + 1)));
+      if (i + 1 < reply.size() && text(reply.get(i)).equals(name)) {
+        return text(reply.get(i + 1));
       }
     }
     return null;
@@ -176,8 +229,8 @@ final class LettuceStoreFactory implements StoreFactory {
   }
 
   /** Waits until the deadline. Throws what the stage failed with, and TimeoutException. */
-  private static <T> @Nullable T await(
-      CompletionStage<T> stage, Environment environment, long deadline) throws Exception {
+  static <T> @Nullable T await(CompletionStage<T> stage, Environment environment, long deadline)
+      throws Exception {
     CompletableFuture<T> future = stage.toCompletableFuture();
     try {
       return future.get(Math.max(0, deadline - environment.nanoTime()), TimeUnit.NANOSECONDS);

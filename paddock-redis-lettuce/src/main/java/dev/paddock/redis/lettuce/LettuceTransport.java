@@ -75,6 +75,7 @@ final class LettuceTransport implements RedisTransport {
             this::readOnly);
     this.hints =
         new HintChannels(
+            HintChannels.Kind.PLAIN,
             environment,
             address,
             secrets,
@@ -191,7 +192,8 @@ final class LettuceTransport implements RedisTransport {
     }
   }
 
-  private static void await(CompletableFuture<?> closed) {
+  /** Waits for the end of closing, within reason. */
+  static void await(CompletableFuture<?> closed) {
     try {
       closed.get(CLOSE_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {

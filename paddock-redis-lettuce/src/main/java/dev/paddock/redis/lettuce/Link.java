@@ -192,6 +192,23 @@ final class Link implements RedisConnectionStateListener, Call.Owner {
     }
   }
 
+  /** Ends a bridge before its time: nothing will come of it. */
+  void unreachable(String why) {
+    Deque<Call<?>> vain;
+    lock.lock();
+    try {
+      if (state != State.BRIDGING) {
+        return;
+      }
+      vain = leave(State.DOWN);
+    } finally {
+      lock.unlock();
+    }
+    for (Call<?> call : vain) {
+      refuse(call, why);
+    }
+  }
+
   void close() {
     for (Call<?> call : leave(State.CLOSED)) {
       refuse(call, "the connection was closed");

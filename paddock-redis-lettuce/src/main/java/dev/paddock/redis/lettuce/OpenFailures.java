@@ -22,16 +22,29 @@ import org.jspecify.annotations.Nullable;
 
 /** Says why a store could not be opened: which server, what happened, what to do. */
 final class OpenFailures {
-  private final RedisURI uri;
+  private final int database;
   private final StoreOptions options;
   private final String server;
   private final Secrets secrets;
 
   OpenFailures(RedisURI uri, Secrets secrets, StoreOptions options) {
-    this.uri = uri;
+    this(uri.getDatabase(), "Redis at " + RedisUris.address(uri), secrets, options);
+  }
+
+  OpenFailures(int database, String server, Secrets secrets, StoreOptions options) {
+    this.database = database;
     this.options = options;
-    this.server = "Redis at " + RedisUris.address(uri);
+    this.server = server;
     this.secrets = secrets;
+  }
+
+  StoreException cluster() {
+    return new StoreException(
+        server
+            + " is a node of a cluster, which a RedisClient can't use: make a RedisClusterClient"
+            + " and use LettuceRedis.using(RedisClusterClient), or LettuceRedis.connect",
+        null,
+        false);
   }
 
   StoreException tooOld(ServerVersion version) {
@@ -59,6 +72,11 @@ final class OpenFailures {
   }
 
   private String reason(List<Throwable> chain) {
+    for (Throwable each : chain) {
+      if (String.valueOf(each.getMessage()).contains("cluster support disabled")) {
+        return "it is a server of its own and no node of a cluster: name it alone, without a list";
+      }
+    }
     RedisCommandExecutionException refused = first(chain, RedisCommandExecutionException.class);
     if (refused != null) {
       return refusal(String.valueOf(refused.getMessage()));
@@ -102,10 +120,7 @@ final class OpenFailures {
       return "it wants a password" + said + ": put user and password into the URI";
     }
     if (answer.contains("DB index") || answer.contains("invalid DB")) {
-      return "it has no database "
-          + uri.getDatabase()
-          + said
-          + ": check the number at the end of the URI";
+      return "it has no database " + database + said + ": check the number at the end of the URI";
     }
     if (answer.startsWith("NOPERM")) {
       return "the user lacks a right that connecting takes" + said + ": grant HELLO and SELECT";
@@ -126,6 +141,14 @@ final class OpenFailures {
     List<Throwable> chain = new ArrayList<>();
     for (Throwable each = failed; each != null && !chain.contains(each); each = each.getCause()) {
       chain.add(each);
+    }
+    // Reading a topology fails with the failures of all nodes that were asked.
+    for (Throwable each : List.copyOf(chain)) {
+      for (Throwable suppressed : each.getSuppressed()) {
+        for (Throwable of = suppressed; of != null && !chain.contains(of); of = of.getCause()) {
+          chain.add(of);
+        }
+      }
     }
     return chain;
   }

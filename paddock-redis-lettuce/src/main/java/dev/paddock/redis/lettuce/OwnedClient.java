@@ -6,13 +6,18 @@ package dev.paddock.redis.lettuce;
 
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.StoreOptions;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.SocketOptions.TcpUserTimeoutOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.EpollProvider;
@@ -21,6 +26,7 @@ import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -35,12 +41,16 @@ import java.util.concurrent.TimeUnit;
  * their way already; no queue bound and no command time-outs of Lettuce's, since {@code Link}
  * bounds and the engine has a deadline for each command (a second timer for each would be waste);
  * notice a dead peer within half a minute when idle (keep-alive) and sooner when not ({@link
- * ConnectionGuard}). The protocol is RESP3 where the server knows it, else RESP2.
+ * ConnectionGuard}). The protocol is RESP3 where the server knows it, else RESP2. The topology of a
+ * cluster is read every half minute, and at signs of a change at most once a second, besides the
+ * readings that {@link Topology} asks for.
  */
 final class OwnedClient implements NettyCustomizer {
   /** Two connections are never busier than two threads. */
   private static final int THREADS = 2;
 
+  private static final Duration TOPOLOGY_PERIOD = Duration.ofSeconds(30);
+  private static final Duration TOPOLOGY_PAUSE = Duration.ofSeconds(1);
   private static final Duration KEEP_ALIVE_IDLE = Duration.ofSeconds(15);
   private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofSeconds(5);
   private static final int KEEP_ALIVE_PROBES = 3;
@@ -52,9 +62,19 @@ final class OwnedClient implements NettyCustomizer {
   private final long silenceNanos;
   private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
   private final ClientResources resources;
-  private final RedisClient client;
+  private final AbstractRedisClient client;
 
+  /** Starts a client of one server. */
   OwnedClient(Environment environment, StoreOptions options) {
+    this(environment, options, List.of());
+  }
+
+  /**
+   * Starts a client.
+   *
+   * @param seeds nodes of a cluster, or empty for one server
+   */
+  OwnedClient(Environment environment, StoreOptions options, List<RedisURI> seeds) {
     this.environment = environment;
     Duration silence = options.commandTimeout().multipliedBy(SILENT_COMMANDS);
     silenceNanos = (silence.compareTo(SILENCE_MIN) < 0 ? SILENCE_MIN : silence).toNanos();
@@ -67,14 +87,34 @@ final class OwnedClient implements NettyCustomizer {
             .reconnectDelay(delay)
             .nettyCustomizer(this)
             .build();
-    client = RedisClient.create(resources);
-    client.setOptions(
-        ClientOptions.builder()
-            .autoReconnect(true)
-            .disconnectedBehavior(DisconnectedBehavior.ACCEPT_COMMANDS)
-            .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-            .socketOptions(socketOptions(options.connectTimeout()))
-            .build());
+    if (seeds.isEmpty()) {
+      RedisClient one = RedisClient.create(resources);
+      one.setOptions(configured(ClientOptions.builder(), options).build());
+      client = one;
+    } else {
+      RedisClusterClient cluster = RedisClusterClient.create(resources, seeds);
+      ClusterClientOptions.Builder builder = ClusterClientOptions.builder();
+      configured(builder, options);
+      cluster.setOptions(
+          builder
+              .topologyRefreshOptions(
+                  ClusterTopologyRefreshOptions.builder()
+                      .enablePeriodicRefresh(TOPOLOGY_PERIOD)
+                      .enableAllAdaptiveRefreshTriggers()
+                      .adaptiveRefreshTriggersTimeout(TOPOLOGY_PAUSE)
+                      .build())
+              .build());
+      client = cluster;
+    }
+  }
+
+  private static ClientOptions.Builder configured(
+      ClientOptions.Builder builder, StoreOptions options) {
+    return builder
+        .autoReconnect(true)
+        .disconnectedBehavior(DisconnectedBehavior.ACCEPT_COMMANDS)
+        .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+        .socketOptions(socketOptions(options.connectTimeout()));
   }
 
   private static SocketOptions socketOptions(Duration connectTimeout) {
@@ -99,7 +139,11 @@ final class OwnedClient implements NettyCustomizer {
   }
 
   RedisClient client() {
-    return client;
+    return (RedisClient) client;
+  }
+
+  RedisClusterClient clusterClient() {
+    return (RedisClusterClient) client;
   }
 
   @Override

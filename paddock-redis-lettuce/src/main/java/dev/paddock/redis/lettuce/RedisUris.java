@@ -10,6 +10,9 @@ import io.lettuce.core.RedisURI;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -76,6 +79,63 @@ final class RedisUris {
     return checked(parsed);
   }
 
+  /** Returns private copies of seed nodes, all with what the first one says but for the host. */
+  static List<RedisURI> seeds(Collection<RedisURI> nodes) {
+    List<RedisURI> seeds = new ArrayList<>();
+    for (RedisURI node : nodes) {
+      RedisURI own = checked(node);
+      if (own.getDatabase() != 0) {
+        throw new IllegalArgumentException("a cluster has only database 0");
+      }
+      RedisURI first = seeds.isEmpty() ? own : seeds.get(0);
+      seeds.add(RedisURI.builder(first).withHost(own.getHost()).withPort(own.getPort()).build());
+    }
+    if (seeds.isEmpty()) {
+      throw new IllegalArgumentException("no node of the cluster is named");
+    }
+    return List.copyOf(seeds);
+  }
+
+  /** Tells whether a URI names several nodes, as the seed nodes of a cluster. */
+  static boolean isList(String text) {
+    return hasOurScheme(text) && authority(text).indexOf(',') >= 0;
+  }
+
+  /** Hosts and ports: what is between the last {@code @} and the path or the query. */
+  private static String authority(String text) {
+    int from = text.indexOf("://") + 3;
+    return text.substring(Math.max(from, text.lastIndexOf('@') + 1), end(text));
+  }
+
+  private static int end(String text) {
+    int from = Math.max(text.indexOf("://") + 3, text.lastIndexOf('@') + 1);
+    int end = from;
+    while (end < text.length() && "/?#".indexOf(text.charAt(end)) < 0) {
+      end++;
+    }
+    return end;
+  }
+
+  /** Reads {@code redis://user:password@host:6379,host:6379}: one URI for each host. */
+  static List<RedisURI> parseAll(String text) {
+    requireNonNull(text, "uri");
+    if (!hasOurScheme(text)) {
+      throw malformed("it does not begin with redis:// or rediss://");
+    }
+    String hosts = authority(text);
+    int end = end(text);
+    String before = text.substring(0, end - hosts.length());
+    List<RedisURI> all = new ArrayList<>();
+    for (String host : hosts.split(",", -1)) {
+      RedisURI uri = parse(before + host + text.substring(end));
+      if (uri.getDatabase() != 0) {
+        throw malformed("a cluster has only database 0");
+      }
+      all.add(uri);
+    }
+    return all;
+  }
+
   /**
    * For java.net.URI a name with an underscore is no host, and Lettuce then keeps the port on it.
    */
@@ -130,8 +190,11 @@ final class RedisUris {
   }
 
   static String address(RedisURI uri) {
-    String host = uri.getHost();
+    return address(uri.getHost(), uri.getPort());
+  }
+
+  static String address(String host, int port) {
     boolean bareIpv6 = host.indexOf(':') >= 0 && !host.startsWith("[");
-    return (bareIpv6 ? "[" + host + "]" : host) + ":" + uri.getPort();
+    return (bareIpv6 ? "[" + host + "]" : host) + ":" + port;
   }
 }

@@ -27,6 +27,11 @@ final class Secrets {
     this.password = password;
   }
 
+  /** Knows no password: an application's client keeps its own. */
+  static Secrets unknown() {
+    return new Secrets(null);
+  }
+
   /** Knows the password that the URI has by now, as far as its provider gives it at once. */
   static Secrets of(RedisURI uri) {
     RedisCredentials credentials = null;

@@ -1,0 +1,416 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.redis.lettuce;
+
+import dev.paddock.StoreException;
+import dev.paddock.redis.RedisReplyException;
+import dev.paddock.redis.RedisTransport;
+import dev.paddock.spi.Environment;
+import dev.paddock.spi.HintSubscription;
+import dev.paddock.spi.StoreOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A Redis Cluster: one connection for commands to each master in use, and one for its hints. */
+final class ClusterTransport implements RedisTransport {
+  /*
+   * Lettuce connects to nodes and learns the topology; who gets a command, and what an answer means
+   * for it, is decided here. Lettuce's own routing knows neither TRYAGAIN nor the rules of Link
+   * (certainly not sent told apart from maybe happened, nothing kept unsent for longer than a
+   * bridge), and it can't tell whose clock a reply came from.
+   *
+   * An Attempt is one command until its reply:
+   *
+   *   route --> Link of the master of the slot --> reply            done
+   *     ^            |                             MOVED            there, and the topology is read anew
+   *     |            |                             ASK              there, once, behind ASKING
+   *     |            |                             TRYAGAIN, CLUSTERDOWN, MASTERDOWN, READONLY
+   *     +--- pause --+-----------------------------+                the slot, or its master, is changing
+   *     |            |                             other errors     failed
+   *     +------------+ certainly not sent, and the slot has another master by now
+   *
+   * Everything of this ends before the caller's own time-out, so that the caller learns the reason,
+   * and not only that there was no answer. Each server refused, by the replies above, before it did
+   * anything; READONLY from within a script that had written before is PARTIAL and not tried again.
+   *
+   * Commands that were on their way to a master that has died are Lettuce's, as on one server: it
+   * sends them again when the node is back, which then answers MOVED.
+   */
+
+  /** How much of the time-out may be spent on trying again. */
+  private static final double SHARE = 0.9;
+
+  private static final int HOPS_MAX = 5;
+  private static final long PAUSE_MIN_NANOS = 5_000_000;
+  private static final long PAUSE_MAX_NANOS = 100_000_000;
+  private static final long CLOSE_NANOS = 5_000_000_000L;
+
+  private final Environment environment;
+  private final StatefulRedisClusterConnection<byte[], byte[]> connection;
+  private final @Nullable OwnedClient owned;
+  private final String address;
+  private final Secrets secrets;
+  private final long commandNanos;
+  private final Topology topology;
+  private final ConcurrentHashMap<String, ClusterNode> nodes = new ConcurrentHashMap<>();
+  private final Set<Attempt<?>> pausing = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean closing = new AtomicBoolean();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+  private final ClusterHints hints;
+
+  /**
+   * Takes over a connection.
+   *
+   * @param client the client that made it
+   * @param owned the same client, if it is to be shut down with the transport
+   * @param address names the cluster in messages
+   */
+  ClusterTransport(
+      RedisClusterClient client,
+      @Nullable OwnedClient owned,
+      String address,
+      Secrets secrets,
+      StatefulRedisClusterConnection<byte[], byte[]> connection,
+      Environment environment,
+      StoreOptions options) {
+    this.environment = environment;
+    this.connection = connection;
+    this.owned = owned;
+    this.address = address;
+    this.secrets = secrets;
+    this.commandNanos = options.commandTimeout().toNanos();
+    this.topology = new Topology(environment, client, secrets, this::refreshed);
+    this.hints = new ClusterHints(environment, secrets, commandNanos, client, topology);
+  }
+
+  @Override
+  public CompletionStage<byte @Nullable []> get(byte[] key) {
+    return send(
+        key,
+        owner ->
+            new Call<>(
+                owner,
+                CommandType.GET,
+                new ValueOutput<>(ByteArrayCodec.INSTANCE),
+                Call.args().addKey(key)));
+  }
+
+  @Override
+  public CompletionStage<List<byte[]>> evalsha(String sha1, byte[][] keys, byte[][] args) {
+    return script(CommandType.EVALSHA, () -> Call.args().add(sha1), keys, args);
+  }
+
+  @Override
+  public CompletionStage<List<byte[]>> eval(byte[] script, byte[][] keys, byte[][] args) {
+    return script(CommandType.EVAL, () -> Call.args().add(script), keys, args);
+  }
+
+  private CompletionStage<List<byte[]>> script(
+      ProtocolKeyword type,
+      Supplier<CommandArgs<byte[], byte[]>> command,
+      byte[][] keys,
+      byte[][] args) {
+    return send(
+        keys[0],
+        owner ->
+            new Call<>(
+                owner,
+                type,
+                new BulkListOutput(),
+                command.get().add(keys.length).addKeys(keys).addValues(args)));
+  }
+
+  @Override
+  public CompletionStage<Long> timeMicros(byte[] key) {
+    return send(key, owner -> new Call<>(owner, CommandType.TIME, new MicrosOutput(), Call.args()));
+  }
+
+  /** Sends INFO server to the master that has the key. */
+  CompletionStage<byte[]> info(byte[] key) {
+    return send(
+        key,
+        owner ->
+            new Call<>(
+                owner,
+                CommandType.INFO,
+                new ValueOutput<>(ByteArrayCodec.INSTANCE),
+                Call.args().add("server")));
+  }
+
+  /** Sends HELLO without arguments, which changes nothing, to the master that has the key. */
+  CompletionStage<List<Object>> hello(byte[] key) {
+    return send(
+        key,
+        owner ->
+            new Call<>(
+                owner,
+                CommandType.HELLO,
+                new NestedMultiOutput<>(ByteArrayCodec.INSTANCE),
+                Call.args()));
+  }
+
+  private <T> CompletionStage<T> send(byte[] key, Function<Call.Owner, Call<T>> command) {
+    Attempt<T> attempt = new Attempt<>(SlotHash.getSlot(key), command);
+    attempt.route();
+    return attempt.result;
+  }
+
+  @Override
+  public Object nodeOf(byte[] key) {
+    RedisClusterNode master = topology.master(SlotHash.getSlot(key));
+    if (master == null) {
+      return address;
+    }
+    String name = RedisUris.address(master.getUri());
+    ClusterNode node = nodes.get(name);
+    return node == null ? name : node.link().node();
+  }
+
+  @Override
+  public boolean shardedChannels() {
+    return hints.sharded();
+  }
+
+  @Override
+  public HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+    return hints.subscribe(channel, onMessage);
+  }
+
+  Topology topology() {
+    return topology;
+  }
+
+  ClusterHints hints() {
+    return hints;
+  }
+
+  /** How many commands wait for their next try. */
+  int pausing() {
+    return pausing.size();
+  }
+
+  /** Returns what we have of a node, null if it was never used. */
+  @Nullable ClusterNode node(String name) {
+    return nodes.get(name);
+  }
+
+  private ClusterNode node(String host, int port) {
+    String name = RedisUris.address(host, port);
+    ClusterNode known = nodes.get(name);
+    if (known != null) {
+      return known;
+    }
+    ClusterNode node =
+        nodes.computeIfAbsent(
+            name,
+            absent ->
+                new ClusterNode(
+                    environment,
+                    name,
+                    secrets,
+                    commandNanos,
+                    () -> connection.getConnectionAsync(host, port),
+                    topology::refresh));
+    node.start();
+    if (closing.get()) {
+      node.close();
+    }
+    return node;
+  }
+
+  /** Forgets the nodes that have left, and moves subscriptions to where their slots are now. */
+  private void refreshed() {
+    Set<String> members = topology.names();
+    nodes.forEach(
+        (name, node) -> {
+          if (!members.contains(name) && nodes.remove(name, node)) {
+            node.close();
+          }
+        });
+    Set<String> masters = topology.masters();
+    nodes.forEach(
+        (name, node) -> {
+          if (!masters.contains(name)) {
+            // What waits for it has a better place to go.
+            node.link().unreachable("the node is no master any more");
+          }
+        });
+    hints.topologyChanged();
+  }
+
+  /** One command until its reply. Each turn of it follows from the one before, so no lock. */
+  private final class Attempt<T> {
+    final CompletableFuture<T> result = new CompletableFuture<>();
+    private final int slot;
+    private final Function<Call.Owner, Call<T>> command;
+    private final long deadline;
+    private int hops;
+    private long pauseNanos = PAUSE_MIN_NANOS;
+
+    Attempt(int slot, Function<Call.Owner, Call<T>> command) {
+      this.slot = slot;
+      this.command = command;
+      this.deadline = environment.nanoTime() + (long) (commandNanos * SHARE);
+    }
+
+    void route() {
+      RedisClusterNode master = topology.master(slot);
+      if (master == null) {
+        pause(unsent("no node has slot " + slot));
+      } else {
+        send(node(master.getUri().getHost(), master.getUri().getPort()), false);
+      }
+    }
+
+    private void send(ClusterNode to, boolean asking) {
+      Call<T> call = command.apply(to.link());
+      if (asking) {
+        call.askFirst();
+      }
+      to.link()
+          .send(call)
+          .whenComplete(
+              (value, error) -> {
+                if (error == null) {
+                  result.complete(value);
+                } else {
+                  failed(to, error);
+                }
+              });
+    }
+
+    private void failed(ClusterNode at, Throwable error) {
+      if (error instanceof RedisReplyException refused) {
+        refused(at, refused);
+      } else if (error instanceof StoreException unanswered && !unanswered.mayHaveHappened()) {
+        unsent(at, unanswered);
+      } else {
+        topology.refresh();
+        result.completeExceptionally(error);
+      }
+    }
+
+    private void refused(ClusterNode at, RedisReplyException refused) {
+      ClusterReply reply = ClusterReply.of(refused);
+      switch (reply.kind()) {
+        case MOVED, ASK -> follow(at, reply, refused);
+        case LATER -> pause(refused);
+        case MASTER_CHANGES -> {
+          topology.refresh();
+          pause(refused);
+        }
+        case OTHER -> result.completeExceptionally(refused);
+      }
+    }
+
+    private void follow(ClusterNode at, ClusterReply reply, RedisReplyException refused) {
+      boolean moved = reply.kind() == ClusterReply.Kind.MOVED;
+      if (moved) {
+        topology.refresh();
+      }
+      if (++hops > HOPS_MAX || environment.nanoTime() - deadline > 0 || reply.port() == 0) {
+        hops = 0;
+        pause(refused);
+      } else {
+        // An empty host means that of the node that answered.
+        String host = reply.host().isEmpty() ? at.host() : reply.host();
+        send(node(host, reply.port()), !moved);
+      }
+    }
+
+    private void unsent(ClusterNode at, StoreException why) {
+      topology.refresh();
+      at.reconsider();
+      RedisClusterNode master = topology.master(slot);
+      boolean elsewhere = master != null && !RedisUris.address(master.getUri()).equals(at.name());
+      // Lettuce may not know the node yet to which we were sent.
+      if ((elsewhere || hops > 0) && !closing.get()) {
+        hops = 0;
+        pause(why);
+      } else {
+        result.completeExceptionally(why);
+      }
+    }
+
+    private StoreException unsent(String why) {
+      topology.refresh();
+      return new StoreException("not sent to the cluster at " + address + ": " + why, null, false);
+    }
+
+    /** Starts over after a pause, or fails for this reason when there is no time for one. */
+    private void pause(RuntimeException why) {
+      // Between half and all of it: commands that failed together need not come back together.
+      long nanos = pauseNanos / 2 + Math.floorMod(environment.randomLong(), pauseNanos / 2);
+      pauseNanos = Math.min(2 * pauseNanos, PAUSE_MAX_NANOS);
+      boolean late = environment.nanoTime() + nanos - deadline >= 0;
+      if (late || pausing.size() >= LettuceTransport.OPEN_COMMANDS_MAX) {
+        result.completeExceptionally(why);
+        return;
+      }
+      pausing.add(this);
+      if (closing.get()) {
+        closed();
+        return;
+      }
+      try {
+        environment.schedule(
+            () -> {
+              if (pausing.remove(this)) {
+                route();
+              }
+            },
+            nanos);
+      } catch (RejectedExecutionException e) {
+        pausing.remove(this);
+        result.completeExceptionally(why);
+      }
+    }
+
+    void closed() {
+      if (pausing.remove(this)) {
+        result.completeExceptionally(unsent("the connection was closed"));
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closing.compareAndSet(false, true)) {
+      topology.close();
+      pausing.forEach(Attempt::closed);
+      nodes.values().forEach(ClusterNode::close);
+      CompletionStage<Void> ended =
+          CompletableFuture.allOf(connection.closeAsync(), hints.close().toCompletableFuture())
+              .handle((nothing, failed) -> owned)
+              .thenCompose(
+                  client ->
+                      client == null ? CompletableFuture.completedFuture(null) : client.shutdown());
+      ended.whenComplete((nothing, failed) -> closed.complete(null));
+    }
+    // One of Netty's threads would wait for itself.
+    if (!(Thread.currentThread() instanceof FastThreadLocalThread)) {
+      LettuceTransport.await(closed);
+    }
+  }
+}
