@@ -397,11 +397,14 @@ final class ClusterTransport implements RedisTransport {
   @Override
   public void close() {
     if (closing.compareAndSet(false, true)) {
-      topology.close();
+      CompletionStage<Void> read = topology.close();
       pausing.forEach(Attempt::closed);
       nodes.values().forEach(ClusterNode::close);
       CompletionStage<Void> ended =
-          CompletableFuture.allOf(connection.closeAsync(), hints.close().toCompletableFuture())
+          CompletableFuture.allOf(
+                  connection.closeAsync(),
+                  hints.close().toCompletableFuture(),
+                  read.toCompletableFuture())
               .handle((nothing, failed) -> owned)
               .thenCompose(
                   client ->

@@ -239,6 +239,10 @@ final class Link implements RedisConnectionStateListener, Call.Owner {
     return node;
   }
 
+  boolean isUp() {
+    return state == State.UP;
+  }
+
   /** How many commands are without a reply. */
   int open() {
     return open.get();

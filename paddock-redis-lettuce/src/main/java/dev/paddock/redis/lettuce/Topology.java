@@ -10,6 +10,8 @@ import io.lettuce.core.cluster.event.ClusterTopologyChangedEvent;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,7 @@ final class Topology {
   private final AtomicBoolean refreshing = new AtomicBoolean();
   private final AtomicBoolean again = new AtomicBoolean();
   private final Disposable changes;
+  private volatile CompletionStage<?> reading = CompletableFuture.completedFuture(null);
   private volatile boolean closed;
 
   /**
@@ -104,7 +107,9 @@ final class Topology {
   private void read() {
     again.set(false);
     try {
-      client.refreshPartitionsAsync().whenComplete((nothing, failed) -> read(failed));
+      CompletionStage<Void> started = client.refreshPartitionsAsync();
+      reading = started;
+      started.whenComplete((nothing, failed) -> read(failed));
     } catch (RuntimeException e) {
       read(e);
     }
@@ -133,8 +138,10 @@ final class Topology {
     }
   }
 
-  void close() {
+  /** Reads no more; completes, never exceptionally, when the last reading has ended. */
+  CompletionStage<Void> close() {
     closed = true;
     changes.dispose();
+    return reading.handle((nothing, failed) -> null);
   }
 }
