@@ -64,7 +64,6 @@ final class ClusterTransport implements RedisTransport {
   private static final int HOPS_MAX = 5;
   private static final long PAUSE_MIN_NANOS = 5_000_000;
   private static final long PAUSE_MAX_NANOS = 100_000_000;
-  private static final long CLOSE_NANOS = 5_000_000_000L;
 
   private final Environment environment;
   private final StatefulRedisClusterConnection<byte[], byte[]> connection;
@@ -288,16 +287,15 @@ final class ClusterTransport implements RedisTransport {
       if (asking) {
         call.askFirst();
       }
-      to.link()
-          .send(call)
-          .whenComplete(
-              (value, error) -> {
-                if (error == null) {
-                  result.complete(value);
-                } else {
-                  failed(to, error);
-                }
-              });
+      CompletionStage<T> reply = to.link().send(call);
+      reply.whenComplete(
+          (value, error) -> {
+            if (error == null) {
+              result.complete(value);
+            } else {
+              failed(to, error);
+            }
+          });
     }
 
     private void failed(ClusterNode at, Throwable error) {

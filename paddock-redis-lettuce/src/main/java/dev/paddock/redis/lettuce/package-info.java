@@ -7,6 +7,10 @@
  * happens to commands while that connection is down), {@code Call} (one command and its reply),
  * {@code HintChannels} (one connection for subscriptions), {@code OwnedClient} (the client that we
  * start and stop ourselves).
+ *
+ * <p>On a cluster: {@code ClusterTransport} (who gets a command, and what an answer means), {@code
+ * ClusterNode} (a link and a connection to each node), {@code Topology} (who is master of which
+ * slot), {@code ClusterHints} (where subscriptions are).
  */
 @NullMarked
 package dev.paddock.redis.lettuce;

@@ -313,4 +313,59 @@ final class ClusterPaddockIT {
     assertThat(loads(key)).isEqualTo(1);
     until(() -> ((List<?>) master.console().command("PUBSUB", "SHARDCHANNELS")).isEmpty());
   }
+
+  /** The rights that docs/deployments.md names. */
+  private static final String RIGHTS =
+      "reset on >password -@all ~shop:* ~pdk:{*}:shop:* &pdk:{*}:shop:*"
+          + " +hello +info +time +get +evalsha +eval +asking +cluster|nodes +cluster|myid"
+          + " +ssubscribe +sunsubscribe +getrange +strlen +set +setrange +del +hmget +hset +pttl"
+          + " +pexpire +spublish";
+
+  @Test
+  void user_withTheLeastRights_getsValuesHintsAndRedirections() throws Exception {
+    List<Object> words = new ArrayList<>(List.of("ACL", "SETUSER", "shop"));
+    words.addAll(List.of(RIGHTS.split(" ", -1)));
+    cluster.console().command(words.toArray());
+    String uri = cluster.uri().replace("redis://", "redis://shop:password@");
+    String key = "rights";
+    byte[] valueKey = bytes("shop:c:" + key);
+    Cache<String, String> loading = shop(Paddock.newBuilder().store(uri).listener(events::add));
+    HeldTimers timers = new HeldTimers();
+    Cache<String, String> waiting =
+        shop(Paddock.newBuilder().store(uri).listener(events::add).environment(timers));
+    assertThat(waiting.getIfPresent(key)).isNull();
+    CountDownLatch gate = new CountDownLatch(1);
+    Future<String> loader = call(loading, key, gate);
+    until(() -> loads(key) == 1);
+    timers.held = true;
+    Future<String> waiter = call(waiting, key, gate);
+    RedisServerProcess master = cluster.masterOf(valueKey);
+    until(() -> !((List<?>) master.console().command("PUBSUB", "SHARDCHANNELS")).isEmpty());
+    gate.countDown();
+    assertThat(get(waiter)).isEqualTo("value of " + key);
+    assertThat(get(loader)).isEqualTo("value of " + key);
+
+    int slot = RedisClusterProcess.slotOf(valueKey);
+    SlotMigration migration = cluster.migrate(slot, cluster.otherMaster(slot));
+    migration.begin();
+    migration.moveAll();
+    assertThat(loading.get(key, this::load)).isEqualTo("value of " + key);
+    migration.finish();
+    assertThat(loading.get(key, this::load)).isEqualTo("value of " + key);
+    assertThat(loads(key)).isEqualTo(1);
+    loading.invalidate(key);
+    assertThat(failures()).isEmpty();
+  }
+
+  private Cache<String, String> shop(Paddock.Builder builder) {
+    Paddock paddock = builder.build();
+    paddocks.add(paddock);
+    return paddock
+        .cache("c", Codecs.string())
+        .keyPrefix("shop:")
+        .maxWait(Duration.ofMinutes(1))
+        .leaseTime(LONG)
+        .maxLoadTime(LONG)
+        .build();
+  }
 }

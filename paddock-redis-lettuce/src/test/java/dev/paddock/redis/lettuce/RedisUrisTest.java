@@ -13,6 +13,7 @@ import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslVerifyMode;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -195,5 +196,64 @@ final class RedisUrisTest {
     assertThat(uri.toString()).doesNotContain("hunter22");
     assertThat(LettuceRedis.connect("redis://user:hunter22@localhost").toString())
         .doesNotContain("hunter22");
+  }
+
+  @Test
+  void list_ofNodes_isOneUriForEach_withTheSameRest() {
+    String text = "rediss://al:pa%2Css@one:7000,two,[::1]:7002/0?verifyPeer=NONE&clientName=a,b";
+    assertThat(RedisUris.isList(text)).isTrue();
+    List<RedisURI> nodes = RedisUris.parseAll(text);
+
+    assertThat(nodes)
+        .extracting(RedisUris::address)
+        .containsExactly("one:7000", "two:6379", "[::1]:7002");
+    for (RedisURI node : nodes) {
+      assertThat(node.isSsl()).isTrue();
+      assertThat(node.getVerifyMode()).isEqualTo(SslVerifyMode.NONE);
+      assertThat(node.getClientName()).isEqualTo("a,b");
+      assertThat(credentials(node).getPassword()).isEqualTo("pa,ss".toCharArray());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://localhost",
+        "redis://al:pa,ss@localhost",
+        "redis://al:p@s,s@localhost/0",
+        "redis://localhost?clientName=a,b",
+        "http://one,two"
+      })
+  void uri_ofOneHost_isNoList(String text) {
+    assertThat(RedisUris.isList(text)).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://al:hunter22@one,two/1",
+        "redis://al:hunter22@one,,two",
+        "redis://al:hunter22@one,",
+        "redis://al:hunter22@one,two:0",
+        "redis://al:hunter22@one,two#x",
+        "redis://al:hunter22@one,two?timeout=1s"
+      })
+  void list_malformed_isRefusedWithoutItsPassword(String text) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> LettuceRedis.connect(text))
+        .satisfies(e -> assertThat(e).hasMessageNotContaining("hunter22").hasNoCause());
+  }
+
+  @Test
+  void seeds_takeAllButTheHostFromTheFirst() {
+    RedisURI first = RedisUris.parse("rediss://al:hunter22@one:7000");
+    List<RedisURI> seeds = RedisUris.seeds(List.of(first, RedisUris.parse("redis://two:7001")));
+
+    assertThat(seeds).extracting(RedisUris::address).containsExactly("one:7000", "two:7001");
+    assertThat(seeds.get(1).isSsl()).isTrue();
+    assertThat(credentials(seeds.get(1)).getPassword()).isEqualTo("hunter22".toCharArray());
+    assertThatIllegalArgumentException().isThrownBy(() -> RedisUris.seeds(List.of()));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> RedisUris.seeds(List.of(RedisUris.parse("redis://one/3"))));
   }
 }
