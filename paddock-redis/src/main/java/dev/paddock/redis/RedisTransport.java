@@ -30,6 +30,10 @@ public interface RedisTransport {
   /**
    * Sends EVALSHA. The reply is an array of bulk strings.
    *
+   * <p>On a cluster, a transport may give a script of two keys the second one as the last argument
+   * instead, if the node that has the slot has sent it to another by ASK, and that one answered
+   * TRYAGAIN to both keys.
+   *
    * @param sha1 40 hexadecimal digits
    * @param keys the keys, all of one slot
    * @param args the arguments

@@ -4,14 +4,16 @@
 -- The prelude of each script; the client puts it in front of the script's own text. It reads the
 -- server's clock, the header of V and the lease record L, and holds the rules for writing.
 --
--- KEYS       1 the value V, 2 its lease record L, which is also the channel of hints
+-- KEYS       1 the value V, 2 its lease record L, which is also the channel of hints. Without the
+--            second, L is the last of ARGV: while a slot is on its way to another node of a cluster,
+--            the node refuses commands that name several keys of it unless all of them exist.
 -- Numbers    decimal digits, 16 of them for milliseconds, 10 for seqs. Formatted in halves of eight
 --            digits: whole numbers of that size look the same in every Lua.
 -- Reply      bulk strings, as many each time, none nil: status, server time, then what the script
 --            adds
 -- Invariant  L has a TTL whenever a script ends, also by an error.
 
-local V, L = KEYS[1], KEYS[2]
+local V, L = KEYS[1], KEYS[2] or ARGV[#ARGV]
 
 local find, format, sub = string.find, string.format, string.sub
 local floor = math.floor

@@ -28,7 +28,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +48,12 @@ final class ClusterTransport implements RedisTransport {
    *     +--- pause --+-----------------------------+                the slot, or its master, is changing
    *     |            |                             other errors     failed
    *     +------------+ certainly not sent, and the slot has another master by now
+   *
+   * Why one key after ASK and TRYAGAIN: the old master has said that it has none of the keys, and
+   * does not make new ones in a slot that leaves, so the new one alone decides about them. It says
+   * TRYAGAIN because one of several keys that a command names does not exist there, as if it might
+   * still come. Without this, a key that has no value yet could not be loaded under a lease until its
+   * slot has arrived.
    *
    * Everything of this ends before the caller's own time-out, so that the caller learns the reason,
    * and not only that there was no answer. Each server refused, by the replies above, before it did
@@ -107,7 +112,7 @@ final class ClusterTransport implements RedisTransport {
   public CompletionStage<byte @Nullable []> get(byte[] key) {
     return send(
         key,
-        owner ->
+        (owner, alone) ->
             new Call<>(
                 owner,
                 CommandType.GET,
@@ -132,24 +137,29 @@ final class ClusterTransport implements RedisTransport {
       byte[][] args) {
     return send(
         keys[0],
-        owner ->
-            new Call<>(
-                owner,
-                type,
-                new BulkListOutput(),
-                command.get().add(keys.length).addKeys(keys).addValues(args)));
+        (owner, alone) -> {
+          CommandArgs<byte[], byte[]> words = command.get();
+          if (alone && keys.length == 2) {
+            words.add(1).addKey(keys[0]).addValues(args).addValue(keys[1]);
+          } else {
+            words.add(keys.length).addKeys(keys).addValues(args);
+          }
+          return new Call<>(owner, type, new BulkListOutput(), words);
+        });
   }
 
   @Override
   public CompletionStage<Long> timeMicros(byte[] key) {
-    return send(key, owner -> new Call<>(owner, CommandType.TIME, new MicrosOutput(), Call.args()));
+    return send(
+        key,
+        (owner, alone) -> new Call<>(owner, CommandType.TIME, new MicrosOutput(), Call.args()));
   }
 
   /** Sends INFO server to the master that has the key. */
   CompletionStage<byte[]> info(byte[] key) {
     return send(
         key,
-        owner ->
+        (owner, alone) ->
             new Call<>(
                 owner,
                 CommandType.INFO,
@@ -161,7 +171,7 @@ final class ClusterTransport implements RedisTransport {
   CompletionStage<List<Object>> hello(byte[] key) {
     return send(
         key,
-        owner ->
+        (owner, alone) ->
             new Call<>(
                 owner,
                 CommandType.HELLO,
@@ -169,7 +179,17 @@ final class ClusterTransport implements RedisTransport {
                 Call.args()));
   }
 
-  private <T> CompletionStage<T> send(byte[] key, Function<Call.Owner, Call<T>> command) {
+  /** Makes the object of a command, once for each time that it is sent. */
+  private interface Command<T> {
+    /**
+     * Makes it.
+     *
+     * @param alone names only the first of two keys as a key; does not matter to other commands
+     */
+    Call<T> call(Call.Owner owner, boolean alone);
+  }
+
+  private <T> CompletionStage<T> send(byte[] key, Command<T> command) {
     Attempt<T> attempt = new Attempt<>(SlotHash.getSlot(key), command);
     attempt.route();
     return attempt.result;
@@ -258,16 +278,24 @@ final class ClusterTransport implements RedisTransport {
     hints.topologyChanged();
   }
 
+  private enum Manner {
+    PLAIN,
+    /** Behind ASKING. */
+    ASKING,
+    /** Behind ASKING, naming one key only. */
+    ASKING_ALONE
+  }
+
   /** One command until its reply. Each turn of it follows from the one before, so no lock. */
   private final class Attempt<T> {
     final CompletableFuture<T> result = new CompletableFuture<>();
     private final int slot;
-    private final Function<Call.Owner, Call<T>> command;
+    private final Command<T> command;
     private final long deadline;
     private int hops;
     private long pauseNanos = PAUSE_MIN_NANOS;
 
-    Attempt(int slot, Function<Call.Owner, Call<T>> command) {
+    Attempt(int slot, Command<T> command) {
       this.slot = slot;
       this.command = command;
       this.deadline = environment.nanoTime() + (long) (commandNanos * SHARE);
@@ -278,13 +306,13 @@ final class ClusterTransport implements RedisTransport {
       if (master == null) {
         pause(unsent("no node has slot " + slot));
       } else {
-        send(node(master.getUri().getHost(), master.getUri().getPort()), false);
+        send(node(master.getUri().getHost(), master.getUri().getPort()), Manner.PLAIN);
       }
     }
 
-    private void send(ClusterNode to, boolean asking) {
-      Call<T> call = command.apply(to.link());
-      if (asking) {
+    private void send(ClusterNode to, Manner manner) {
+      Call<T> call = command.call(to.link(), manner == Manner.ASKING_ALONE);
+      if (manner != Manner.PLAIN) {
         call.askFirst();
       }
       CompletionStage<T> reply = to.link().send(call);
@@ -293,14 +321,14 @@ final class ClusterTransport implements RedisTransport {
             if (error == null) {
               result.complete(value);
             } else {
-              failed(to, error);
+              failed(to, manner, error);
             }
           });
     }
 
-    private void failed(ClusterNode at, Throwable error) {
+    private void failed(ClusterNode at, Manner manner, Throwable error) {
       if (error instanceof RedisReplyException refused) {
-        refused(at, refused);
+        refused(at, manner, refused);
       } else if (error instanceof StoreException unanswered && !unanswered.mayHaveHappened()) {
         unsent(at, unanswered);
       } else {
@@ -309,11 +337,17 @@ final class ClusterTransport implements RedisTransport {
       }
     }
 
-    private void refused(ClusterNode at, RedisReplyException refused) {
+    private void refused(ClusterNode at, Manner manner, RedisReplyException refused) {
       ClusterReply reply = ClusterReply.of(refused);
       switch (reply.kind()) {
         case MOVED, ASK -> follow(at, reply, refused);
-        case LATER -> pause(refused);
+        case LATER -> {
+          if (manner == Manner.ASKING && environment.nanoTime() - deadline < 0) {
+            send(at, Manner.ASKING_ALONE);
+          } else {
+            pause(refused);
+          }
+        }
         case MASTER_CHANGES -> {
           topology.refresh();
           pause(refused);
@@ -333,7 +367,7 @@ final class ClusterTransport implements RedisTransport {
       } else {
         // An empty host means that of the node that answered.
         String host = reply.host().isEmpty() ? at.host() : reply.host();
-        send(node(host, reply.port()), !moved);
+        send(node(host, reply.port()), moved ? Manner.PLAIN : Manner.ASKING);
       }
     }
 

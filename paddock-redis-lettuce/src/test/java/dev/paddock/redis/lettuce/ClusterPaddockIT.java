@@ -219,6 +219,37 @@ final class ClusterPaddockIT {
   }
 
   @Test
+  void slotOnItsWay_withoutEnd_coldKeyIsStillLoadedOnceAndStored() throws Exception {
+    String key = "cold-on-its-way";
+    Duration second = Duration.ofSeconds(1);
+    List<Cache<String, String>> caches =
+        List.of(cache(paddock(second)), cache(paddock(second)), cache(paddock(second)));
+    int slot = RedisClusterProcess.slotOf(valueKey(key));
+    RedisServerProcess target = cluster.otherMaster(slot);
+    SlotMigration migration = cluster.migrate(slot, target);
+    migration.begin();
+    CountDownLatch gate = new CountDownLatch(1);
+    List<Future<String>> answers = new ArrayList<>();
+    join(answers, caches, key, gate);
+    until(() -> events.stream().anyMatch(CacheEvent.LeaseContended.class::isInstance));
+    gate.countDown();
+
+    for (Future<String> answer : answers) {
+      assertThat(get(answer)).isEqualTo("value of " + key);
+    }
+    assertThat(loads(key)).isEqualTo(1);
+    assertThat(failures()).isEmpty();
+    caches.get(1).invalidate(key);
+    assertThat(caches.get(2).get(key, this::load)).isEqualTo("value of " + key);
+    assertThat(loads(key)).isEqualTo(2);
+    migration.moveAll();
+    migration.finish();
+    assertThat(target.console().command("GET", valueKey(key))).isNotNull();
+    assertThat(caches.get(0).get(key, this::load)).isEqualTo("value of " + key);
+    assertThat(loads(key)).isEqualTo(2);
+  }
+
+  @Test
   void masterDies_inMidLoad_allAreAnswered() throws Exception {
     String key = "dies";
     // The lease may outlive the master on its replica, and nobody can free it in the outage.

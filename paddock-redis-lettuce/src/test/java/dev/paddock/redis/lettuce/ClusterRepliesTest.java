@@ -37,6 +37,7 @@ final class ClusterRepliesTest {
   private final AtomicInteger askings = new AtomicInteger();
   private final AtomicInteger topologies = new AtomicInteger();
   private volatile int port;
+  private volatile List<String> lastEval = List.of();
   private FakeServer server;
   private ClusterTransport transport;
 
@@ -66,7 +67,10 @@ final class ClusterRepliesTest {
                     askings.incrementAndGet();
                     yield "+OK\r\n";
                   }
-                  case "EVAL" -> answers.apply(evals.getAndIncrement());
+                  case "EVAL" -> {
+                    lastEval = request;
+                    yield answers.apply(evals.getAndIncrement());
+                  }
                   default -> "+OK\r\n";
                 });
     port = server.port();
@@ -175,6 +179,20 @@ final class ClusterRepliesTest {
     assertThat(text(get(eval()).get(0))).isEqualTo("done");
     assertThat(evals).hasValue(2);
     assertThat(askings).hasValue(1);
+  }
+
+  @Test
+  void ask_thenTryAgain_isAskedOnceMoreWithOneKey() throws Exception {
+    answering(
+        n ->
+            switch (n) {
+              case 0 -> "-ASK 1 127.0.0.1:" + port + "\r\n";
+              case 1 -> "-TRYAGAIN Multiple keys request during rehashing of slot\r\n";
+              default -> DONE;
+            });
+    assertThat(text(get(eval()).get(0))).isEqualTo("done");
+    assertThat(askings).hasValue(2);
+    assertThat(lastEval.subList(2, lastEval.size())).containsExactly("1", "v{t}", "l{t}");
   }
 
   @Test
