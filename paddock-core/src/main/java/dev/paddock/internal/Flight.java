@@ -151,7 +151,7 @@ final class Flight<K, V> {
     this.background = background;
     this.degraded = degraded;
     this.callers = new Callers<>(engine, config.name(), serial::execute, this::onMaxWait);
-    this.watch = new HolderWatch(engine, key, serial::execute, this::lookAgain);
+    this.watch = new HolderWatch(engine, key, serial::execute, this::lookAgain, this::takeNews);
   }
 
   // ---------------------------------------------------------------- entrances
@@ -256,6 +256,33 @@ final class Flight<K, V> {
     if (state == State.WAITING) {
       acquire();
     }
+  }
+
+  /**
+   * Answers with a value that came with a hint, which saves another look. Only if it was filled in
+   * the very epoch that the last look has seen: an epoch ends with each invalidation, so nothing
+   * was invalidated between the value's load and that look, which is younger than the calls it
+   * covers. A hint that lingered has another epoch.
+   */
+  private boolean takeNews(StoredEntry entry) {
+    if (state != State.WAITING
+        || entry.epoch() == StoredEntry.NO_EPOCH
+        || entry.epoch() != holderEpoch
+        || gateway.store().nowMillis(key) >= entry.softExpiryMillis()) {
+      return false;
+    }
+    if (callers.late().isEmpty()) {
+      onHit(entry);
+      return true;
+    }
+    // Those who came since go by the next look, all together.
+    for (Call<K, V> call : callers.covered()) {
+      callers.remove(call);
+      callers.endWait(call, WaitEnd.ANSWERED);
+      call.execute(() -> cache.useAcquired(call, entry));
+    }
+    acquire();
+    return true;
   }
 
   private void acquire() {

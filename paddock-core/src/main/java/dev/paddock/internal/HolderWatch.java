@@ -7,7 +7,9 @@ package dev.paddock.internal;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.HintSubscription;
 import dev.paddock.spi.StoreKey;
+import dev.paddock.spi.StoredEntry;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +32,11 @@ final class HolderWatch {
   private final StoreKey key;
   private final Consumer<Runnable> turn;
   private final Runnable look;
+  private final Predicate<StoredEntry> take;
 
   private boolean waiting;
   private boolean hinted;
+  private @Nullable StoredEntry news;
   private @Nullable HintSubscription subscription;
   private long pollNanos = FIRST_POLL_NANOS;
   private Environment.@Nullable Timer timer;
@@ -42,18 +46,26 @@ final class HolderWatch {
    *
    * @param turn runs a task in a turn of the flight
    * @param look looks at the key again; called in a turn
+   * @param take uses the value that came with a hint, or says that it can't; called in a turn
    */
-  HolderWatch(Engine engine, StoreKey key, Consumer<Runnable> turn, Runnable look) {
+  HolderWatch(
+      Engine engine,
+      StoreKey key,
+      Consumer<Runnable> turn,
+      Runnable look,
+      Predicate<StoredEntry> take) {
     this.engine = engine;
     this.key = key;
     this.turn = turn;
     this.look = look;
+    this.take = take;
   }
 
   /** A look is on its way: a hint that comes from now on may be news that it misses. */
   void looking() {
     waiting = false;
     hinted = false;
+    news = null;
     cancelTimer();
   }
 
@@ -65,12 +77,12 @@ final class HolderWatch {
   void waitFor(long leftNanos) {
     waiting = true;
     if (hinted) {
-      look.run();
+      follow(news);
       return;
     }
     if (subscription == null) {
       HintSubscription mine =
-          engine.gateway().store().subscribe(key, () -> turn.accept(this::onHint));
+          engine.gateway().store().subscribe(key, entry -> turn.accept(() -> onHint(entry)));
       subscription = mine;
       mine.ready().whenComplete((ready, error) -> turn.accept(() -> onReady(mine, ready)));
     }
@@ -88,11 +100,18 @@ final class HolderWatch {
     }
   }
 
-  private void onHint() {
+  private void onHint(@Nullable StoredEntry entry) {
     if (waiting) {
-      look.run();
+      follow(entry);
     } else {
       hinted = true;
+      news = entry == null ? news : entry;
+    }
+  }
+
+  private void follow(@Nullable StoredEntry entry) {
+    if (entry == null || !take.test(entry)) {
+      look.run();
     }
   }
 
@@ -101,7 +120,7 @@ final class HolderWatch {
   private void onReady(HintSubscription of, @Nullable Boolean ready) {
     if (of == subscription && Boolean.TRUE.equals(ready)) {
       pollNanos = HINTED_POLL_NANOS;
-      onHint();
+      onHint(null);
     }
   }
 

@@ -5,6 +5,8 @@
 package dev.paddock.spi;
 
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps values and fill leases for a fleet of processes. The smallest set of primitives: retries,
@@ -107,10 +109,12 @@ public interface FillStore {
    * underneath.
    *
    * @param key which value
-   * @param onHint runs at each hint, on any thread; must not block or throw
+   * @param onHint runs at each hint, on any thread; must not block or throw. Takes the entry that a
+   *     fill has just stored, if the store sends it along, else null: then something else happened,
+   *     or may have
    * @return the subscription
    */
-  HintSubscription subscribe(StoreKey key, Runnable onHint);
+  HintSubscription subscribe(StoreKey key, Consumer<@Nullable StoredEntry> onHint);
 
   /**
    * Estimates the store's clock, without a round trip.

@@ -31,6 +31,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -368,11 +369,18 @@ public final class RedisFillStore implements FillStore {
   }
 
   @Override
-  public HintSubscription subscribe(StoreKey key, Runnable onHint) {
+  public HintSubscription subscribe(StoreKey key, Consumer<@Nullable StoredEntry> onHint) {
     if (closed.get()) {
       return NO_HINTS;
     }
-    return transport.subscribe(SlotTags.leaseKey(key.bytes()), onHint);
+    return transport.subscribe(
+        SlotTags.leaseKey(key.bytes()), message -> onHint.accept(entryIn(message)));
+  }
+
+  private static @Nullable StoredEntry entryIn(byte[] message) {
+    return message.length > 0 && EntryFormat.decode(message) instanceof ReadReply.Found found
+        ? found.entry()
+        : null;
   }
 
   @Override

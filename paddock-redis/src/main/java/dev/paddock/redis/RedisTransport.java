@@ -7,6 +7,7 @@ package dev.paddock.redis;
 import dev.paddock.spi.HintSubscription;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,10 +79,11 @@ public interface RedisTransport {
    * Subscribes to a channel on the one connection that serves all subscriptions.
    *
    * @param channel the channel
-   * @param onMessage runs at each message; does not block or throw
+   * @param onMessage takes each message, and an empty one where some may have been missed; does not
+   *     block or throw
    * @return the subscription
    */
-  HintSubscription subscribe(byte[] channel, Runnable onMessage);
+  HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage);
 
   /** Frees connections and threads. Idempotent. */
   void close();

@@ -186,15 +186,19 @@ local function owns(record, owner)
   return owner ~= '' and record.owner == owner
 end
 
+-- What the hint says: nothing, or the whole value that was stored, if it is short.
+local HINT_MAX = 4096
+local hint = ''
+
 -- The hint, last and without consequence: a user without the right to the channel works by polls.
 local function tell(record, channels)
   if not record.awaited then
     return
   end
   if channels == 'S' then
-    redis.pcall('SPUBLISH', L, '')
+    redis.pcall('SPUBLISH', L, hint)
   else
-    redis.pcall('PUBLISH', L, '')
+    redis.pcall('PUBLISH', L, hint)
   end
 end
 

@@ -51,6 +51,7 @@ if failed(reply) then
   raise(reply)
 end
 wrote = true
+hint = #bytes <= HINT_MAX and bytes or ''
 if mine then
   free()
   return answer('STORED')

@@ -631,7 +631,7 @@ final class RedisFillStoreTest {
 
   @Test
   void subscribe_channel_isTheLeaseKey() {
-    open().subscribe(KEY, () -> {});
+    open().subscribe(KEY, entry -> {});
 
     assertThat(transport.channels)
         .containsExactly(new String(SlotTags.leaseKey(KEY.bytes()), ISO_8859_1));
@@ -669,7 +669,7 @@ final class RedisFillStoreTest {
     store.close();
 
     assertThat(failure(store.read(KEY)).mayHaveHappened()).isFalse();
-    assertThat(value(store.subscribe(KEY, () -> {}).ready())).isFalse();
+    assertThat(value(store.subscribe(KEY, entry -> {}).ready())).isFalse();
     assertThat(store.nowMillis(KEY)).isEqualTo(1795966624165L);
     assertThat(transport.calls).isEmpty();
     assertThat(transport.channels).isEmpty();

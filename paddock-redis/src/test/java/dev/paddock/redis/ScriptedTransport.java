@@ -14,6 +14,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +103,7 @@ final class ScriptedTransport implements RedisTransport {
   }
 
   @Override
-  public HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+  public HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
     channels.add(new String(channel, ISO_8859_1));
     return new HintSubscription() {
       @Override

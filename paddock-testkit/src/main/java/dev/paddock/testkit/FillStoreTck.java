@@ -34,6 +34,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -1274,7 +1275,7 @@ public abstract class FillStoreTck {
             lease -> await(store.expire(key, 0)));
     for (int i = 0; i < endings.size(); i++) {
       AtomicInteger hints = new AtomicInteger();
-      HintSubscription subscription = other.subscribe(key, hints::incrementAndGet);
+      HintSubscription subscription = other.subscribe(key, entry -> hints.incrementAndGet());
       assertThat(await(subscription.ready())).isTrue();
       AcquireReply lease = grant("a");
       assertThat(acquire(ask("waiter")).status()).isEqualTo(Status.WAIT);
@@ -1286,9 +1287,39 @@ public abstract class FillStoreTck {
   }
 
   @Test
+  public final void hints_ofAFill_carryTheEntryIfItIsShort() {
+    FillStore other = open(harness.environment());
+    List<StoredEntry> told = new CopyOnWriteArrayList<>();
+    AtomicInteger empty = new AtomicInteger();
+    HintSubscription subscription =
+        other.subscribe(
+            key,
+            entry -> {
+              if (entry == null) {
+                empty.incrementAndGet();
+              } else {
+                told.add(entry);
+              }
+            });
+    assertThat(await(subscription.ready())).isTrue();
+    StoredEntry shortOne = entry(grant("a"), bytes(9));
+    acquire(ask("waiter"));
+    fill("a", shortOne);
+    harness.awaitUntil("the entry", () -> !told.isEmpty());
+    assertSame(told.get(0), shortOne);
+    await(store.invalidate(key, 0));
+    StoredEntry longOne = entry(grant("a"), bytes(4097));
+    acquire(ask("waiter"));
+    fill("a", longOne);
+    harness.awaitUntil("the hint without it", () -> empty.get() > 0);
+    assertThat(told).hasSize(1);
+    subscription.close();
+  }
+
+  @Test
   public final void hints_forAWaiterWithAStaleValue_comeToo() {
     AtomicInteger hints = new AtomicInteger();
-    assertThat(await(store.subscribe(key, hints::incrementAndGet).ready())).isTrue();
+    assertThat(await(store.subscribe(key, entry -> hints.incrementAndGet()).ready())).isTrue();
     put(stale());
     AcquireReply lease = acquire(ask("a"));
     assertThat(acquire(ask("waiter")).status()).isEqualTo(Status.STALE);
@@ -1301,8 +1332,9 @@ public abstract class FillStoreTck {
     AtomicInteger hints = new AtomicInteger();
     AtomicInteger sentinels = new AtomicInteger();
     StoreKey sentinel = StoreKey.of("tck:cache:sentinel");
-    assertThat(await(store.subscribe(key, hints::incrementAndGet).ready())).isTrue();
-    assertThat(await(store.subscribe(sentinel, sentinels::incrementAndGet).ready())).isTrue();
+    assertThat(await(store.subscribe(key, entry -> hints.incrementAndGet()).ready())).isTrue();
+    assertThat(await(store.subscribe(sentinel, entry -> sentinels.incrementAndGet()).ready()))
+        .isTrue();
     AcquireReply lease = grant("a");
     fill("a", entry(lease, bytes(9)));
     put(fresh());
@@ -1318,8 +1350,8 @@ public abstract class FillStoreTck {
   public final void hints_ofAClosedSubscription_comeNoMore() {
     AtomicInteger closed = new AtomicInteger();
     AtomicInteger kept = new AtomicInteger();
-    HintSubscription subscription = store.subscribe(key, closed::incrementAndGet);
-    HintSubscription other = store.subscribe(key, kept::incrementAndGet);
+    HintSubscription subscription = store.subscribe(key, entry -> closed.incrementAndGet());
+    HintSubscription other = store.subscribe(key, entry -> kept.incrementAndGet());
     assertThat(await(subscription.ready())).isTrue();
     assertThat(await(other.ready())).isTrue();
     subscription.close();
@@ -1337,7 +1369,7 @@ public abstract class FillStoreTck {
     harness.console().command("ACL", "SETUSER", "default", "resetchannels");
     try {
       FillStore other = open(harness.environment());
-      HintSubscription refused = other.subscribe(key, () -> {});
+      HintSubscription refused = other.subscribe(key, entry -> {});
       assertThat(await(refused.ready())).isFalse();
       refused.close();
       assertThat(await(other.fill(new FillRequest(key, owner("a"), entry(lease, bytes(9)), LONG))))

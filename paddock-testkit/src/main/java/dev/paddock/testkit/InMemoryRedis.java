@@ -35,6 +35,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.luaj.vm2.Prototype;
@@ -438,7 +439,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
       } finally {
         lock.unlock();
       }
-      receivers.forEach(Subscription::send);
+      receivers.forEach(each -> each.send(message.text()));
     }
   }
 
@@ -506,7 +507,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   }
 
   @Override
-  public HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+  public HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
     return own.subscribe(channel, onMessage);
   }
 
@@ -568,7 +569,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
     }
 
     @Override
-    public HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+    public HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
       Subscription subscription = new Subscription(this, channel.clone(), onMessage);
       RequestFate fate =
           interceptor.intercept(
@@ -770,11 +771,11 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   private final class Subscription implements HintSubscription {
     private final Connection connection;
     private final byte[] channel;
-    private final Runnable onMessage;
+    private final Consumer<byte[]> onMessage;
     private final CompletableFuture<Boolean> ready = new CompletableFuture<>();
     private volatile boolean ended;
 
-    Subscription(Connection connection, byte[] channel, Runnable onMessage) {
+    Subscription(Connection connection, byte[] channel, Consumer<byte[]> onMessage) {
       this.connection = connection;
       this.channel = channel;
       this.onMessage = requireNonNull(onMessage, "onMessage");
@@ -793,7 +794,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
       }
     }
 
-    void send() {
+    void send(byte[] message) {
       RequestFate fate =
           interceptor.intercept(
               request(connection.client, "MESSAGE", null, new byte[][] {channel}, new byte[0][]));
@@ -803,7 +804,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
               connection.deliver(
                   () -> {
                     if (!ended && !connection.closed) {
-                      onMessage.run();
+                      onMessage.accept(message);
                     }
                   }));
     }

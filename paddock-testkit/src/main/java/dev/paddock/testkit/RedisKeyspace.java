@@ -78,7 +78,29 @@ final class RedisKeyspace {
   }
 
   /** A message for the subscribers of a channel. */
-  record Message(StoreKey channel, boolean sharded) {}
+  static final class Message {
+    private final StoreKey channel;
+    private final byte[] text;
+    private final boolean sharded;
+
+    private Message(StoreKey channel, byte[] text, boolean sharded) {
+      this.channel = channel;
+      this.text = text;
+      this.sharded = sharded;
+    }
+
+    StoreKey channel() {
+      return channel;
+    }
+
+    byte[] text() {
+      return text;
+    }
+
+    boolean sharded() {
+      return sharded;
+    }
+  }
 
   @FunctionalInterface
   private interface Body {
@@ -241,7 +263,7 @@ final class RedisKeyspace {
     if (!call.mayPublish) {
       throw error("NOPERM this user has no permissions to access one of the channels used");
     }
-    Message message = new Message(StoreKey.of(words[1]), sharded);
+    Message message = new Message(StoreKey.of(words[1]), words[2], sharded);
     call.published.add(message);
     return call.receivers.applyAsLong(message);
   }

@@ -221,5 +221,10 @@ final class StaleTest {
     Answer answer = node.get("k");
     fleet.advance(Duration.ofSeconds(1));
     assertThat(answer.value()).isEqualTo("v1");
+    node.put("expired", null);
+    node.expire("expired");
+    Answer afterExpire = node.get("expired");
+    fleet.advance(Duration.ofSeconds(1));
+    assertThat(afterExpire.value()).isEqualTo("v1");
   }
 }

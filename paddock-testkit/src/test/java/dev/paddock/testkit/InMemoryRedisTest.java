@@ -249,10 +249,10 @@ final class InMemoryRedisTest {
   @Test
   void publish_subscribersOfTheChannel_areTold() {
     List<String> seen = new ArrayList<>();
-    HintSubscription first = redis.subscribe(KEY, () -> seen.add("first"));
+    HintSubscription first = redis.subscribe(KEY, message -> seen.add("first"));
     RedisTransport other = redis.connect("other", env);
-    HintSubscription second = other.subscribe(KEY, () -> seen.add("second"));
-    HintSubscription elsewhere = other.subscribe(bytes("c"), () -> seen.add("elsewhere"));
+    HintSubscription second = other.subscribe(KEY, message -> seen.add("second"));
+    HintSubscription elsewhere = other.subscribe(bytes("c"), message -> seen.add("elsewhere"));
     assertThat(env.await(first.ready(), Duration.ZERO)).isTrue();
     env.run();
     assertThat(eval("return {tostring(redis.call('PUBLISH', KEYS[1], 'x'))}")).containsExactly("2");
@@ -275,7 +275,7 @@ final class InMemoryRedisTest {
   void publish_shardedChannels_needSpublish() {
     redis.setShardedChannels(true);
     AtomicInteger seen = new AtomicInteger();
-    redis.subscribe(KEY, seen::incrementAndGet);
+    redis.subscribe(KEY, message -> seen.incrementAndGet());
     redis.command("PUBLISH", "k", "x");
     env.run();
     assertThat(seen).hasValue(0);
@@ -287,7 +287,7 @@ final class InMemoryRedisTest {
   @Test
   void channelsDenied_subscribeAndPublish_areRefused() {
     redis.setChannelsDenied(true);
-    HintSubscription refused = redis.subscribe(KEY, () -> {});
+    HintSubscription refused = redis.subscribe(KEY, message -> {});
     assertThat(env.await(refused.ready(), Duration.ZERO)).isFalse();
     assertThat(eval("return {redis.pcall('PUBLISH', KEYS[1], 'x').err}"))
         .singleElement()
@@ -380,7 +380,7 @@ final class InMemoryRedisTest {
   @Test
   void interceptor_message_canBeLostOrDoubled() {
     AtomicInteger seen = new AtomicInteger();
-    redis.subscribe(KEY, seen::incrementAndGet);
+    redis.subscribe(KEY, message -> seen.incrementAndGet());
     env.run();
     redis.setInterceptor(
         request ->

@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -131,7 +132,7 @@ final class SocketRedisTransport implements RedisTransport {
   }
 
   @Override
-  public HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+  public HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
     Subscription subscription = new Subscription(StoreKey.of(channel), onMessage);
     lock.lock();
     try {
@@ -170,7 +171,7 @@ final class SocketRedisTransport implements RedisTransport {
       complete(channel, true);
     } else if (kind.equals("message")) {
       for (Subscription each : subscribers(channel)) {
-        each.onMessage.run();
+        each.onMessage.accept((byte[]) requireNonNull(parts.get(2)));
       }
     }
   }
@@ -209,10 +210,10 @@ final class SocketRedisTransport implements RedisTransport {
 
   private final class Subscription implements HintSubscription {
     private final StoreKey channel;
-    private final Runnable onMessage;
+    private final Consumer<byte[]> onMessage;
     private final CompletableFuture<Boolean> ready = new CompletableFuture<>();
 
-    Subscription(StoreKey channel, Runnable onMessage) {
+    Subscription(StoreKey channel, Consumer<byte[]> onMessage) {
       this.channel = channel;
       this.onMessage = onMessage;
     }

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,7 @@ final class ClusterHints {
    * joins again there, and then tells its listener, since messages may have been missed. Meanwhile
    * polls carry whoever waits. A Wait that is told that its user may not have the channel stays out.
    */
+  private static final byte[] NOTHING = {};
   private static final long PAUSE_MIN_NANOS = 20_000_000;
   private static final long PAUSE_MAX_NANOS = 1_000_000_000;
 
@@ -86,7 +88,7 @@ final class ClusterHints {
     return sharded;
   }
 
-  HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+  HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
     if (!sharded) {
       return broadcast.subscribe(channel, onMessage);
     }
@@ -186,7 +188,7 @@ final class ClusterHints {
   private final class Wait implements HintSubscription {
     private final byte[] channel;
     private final int slot;
-    private final Runnable onMessage;
+    private final Consumer<byte[]> onMessage;
     private final CompletableFuture<Boolean> ready = new CompletableFuture<>();
     private final ReentrantLock own = new ReentrantLock();
 
@@ -197,7 +199,7 @@ final class ClusterHints {
     private boolean over;
     private long pauseNanos = PAUSE_MIN_NANOS;
 
-    Wait(byte[] channel, Runnable onMessage) {
+    Wait(byte[] channel, Consumer<byte[]> onMessage) {
       this.channel = channel;
       this.slot = SlotHash.getSlot(channel);
       this.onMessage = onMessage;
@@ -234,8 +236,8 @@ final class ClusterHints {
                   channel,
                   new HintChannels.Listener() {
                     @Override
-                    public void message() {
-                      onMessage.run();
+                    public void message(byte[] message) {
+                      onMessage.accept(message);
                     }
 
                     @Override
@@ -274,7 +276,7 @@ final class ClusterHints {
         own.unlock();
       }
       if (!ready.complete(true)) {
-        onMessage.run();
+        onMessage.accept(NOTHING);
       }
     }
 

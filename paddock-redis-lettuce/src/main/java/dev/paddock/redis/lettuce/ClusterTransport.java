@@ -28,6 +28,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -212,7 +213,7 @@ final class ClusterTransport implements RedisTransport {
   }
 
   @Override
-  public HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+  public HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
     return hints.subscribe(channel, onMessage);
   }
 

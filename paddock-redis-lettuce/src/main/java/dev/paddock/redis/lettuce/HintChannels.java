@@ -24,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +73,8 @@ final class HintChannels {
 
   private static final System.Logger log = System.getLogger(HintChannels.class.getPackageName());
 
+  private static final byte[] NOTHING = {};
+
   /** How long after a failed attempt to connect the next one is made. */
   private static final long RETRY_NANOS = 1_000_000_000;
 
@@ -84,7 +87,7 @@ final class HintChannels {
   /** Whoever waits for hints. */
   interface Listener {
     /** A message has come, or may have been missed. */
-    void message();
+    void message(byte[] message);
 
     /**
      * The subscription has ended, or could not begin; not called after close.
@@ -180,9 +183,9 @@ final class HintChannels {
       listener.lost(refused);
     }
 
-    void hint() {
+    void hint(byte[] message) {
       try {
-        listener.message();
+        listener.message(message);
       } catch (RuntimeException | Error e) {
         // The next listener must get its hint all the same, and Lettuce's thread must go on.
         System.Logger.Level level =
@@ -194,13 +197,13 @@ final class HintChannels {
     }
   }
 
-  HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+  HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
     return subscribe(
         channel,
         new Listener() {
           @Override
-          public void message() {
-            onMessage.run();
+          public void message(byte[] message) {
+            onMessage.accept(message);
           }
 
           @Override
@@ -413,7 +416,7 @@ final class HintChannels {
       giveUp(topic, false);
     } else {
       if (again) {
-        topic.listeners.forEach(Subscription::hint);
+        topic.listeners.forEach(each -> each.hint(NOTHING));
       }
       settle(topic);
     }
@@ -568,7 +571,7 @@ final class HintChannels {
     public void message(byte[] channel, byte[] message) {
       Topic topic = topics.get(ByteBuffer.wrap(channel));
       if (topic != null) {
-        topic.listeners.forEach(Subscription::hint);
+        topic.listeners.forEach(each -> each.hint(message));
       }
     }
 

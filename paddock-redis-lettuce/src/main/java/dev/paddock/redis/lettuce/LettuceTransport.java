@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One Redis server, over one connection for commands and one for subscriptions. */
@@ -147,7 +148,7 @@ final class LettuceTransport implements RedisTransport {
   }
 
   @Override
-  public HintSubscription subscribe(byte[] channel, Runnable onMessage) {
+  public HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
     return hints.subscribe(channel, onMessage);
   }
 

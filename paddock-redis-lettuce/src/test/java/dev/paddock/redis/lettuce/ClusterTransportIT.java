@@ -351,8 +351,9 @@ final class ClusterTransportIT {
     open(OPTIONS);
     assertThat(transport.shardedChannels()).isTrue();
     AtomicInteger hints = new AtomicInteger();
-    HintSubscription subscription = transport.subscribe(channel, hints::incrementAndGet);
-    HintSubscription second = transport.subscribe(other, () -> {});
+    HintSubscription subscription =
+        transport.subscribe(channel, message -> hints.incrementAndGet());
+    HintSubscription second = transport.subscribe(other, message -> {});
     assertThat(get(subscription.ready())).isTrue();
     assertThat(get(second.ready())).isTrue();
     assertThat(shardSubscribers(channel)).isEqualTo(1);
@@ -371,7 +372,8 @@ final class ClusterTransportIT {
     byte[] channel = bytes("c{hint-moves}");
     open(OPTIONS);
     AtomicInteger hints = new AtomicInteger();
-    HintSubscription subscription = transport.subscribe(channel, hints::incrementAndGet);
+    HintSubscription subscription =
+        transport.subscribe(channel, message -> hints.incrementAndGet());
     assertThat(get(subscription.ready())).isTrue();
     away(channel).run();
     until(() -> shardSubscribers(channel) == 1);
@@ -389,8 +391,8 @@ final class ClusterTransportIT {
     byte[] one = bytes("c1");
     byte[] two = sameMaster(one);
     AtomicInteger hints = new AtomicInteger();
-    assertThat(get(transport.subscribe(one, hints::incrementAndGet).ready())).isTrue();
-    assertThat(get(transport.subscribe(two, hints::incrementAndGet).ready())).isTrue();
+    assertThat(get(transport.subscribe(one, message -> hints.incrementAndGet()).ready())).isTrue();
+    assertThat(get(transport.subscribe(two, message -> hints.incrementAndGet()).ready())).isTrue();
     cluster.masterOf(one).console().command("CLIENT", "KILL", "TYPE", "pubsub");
 
     until(() -> hints.get() >= 2);
@@ -417,7 +419,8 @@ final class ClusterTransportIT {
     byte[] channel = bytes("c{hint-dies}");
     open(IMPATIENT);
     AtomicInteger hints = new AtomicInteger();
-    HintSubscription subscription = transport.subscribe(channel, hints::incrementAndGet);
+    HintSubscription subscription =
+        transport.subscribe(channel, message -> hints.incrementAndGet());
     assertThat(get(subscription.ready())).isTrue();
     RedisServerProcess killed = cluster.killMasterOf(channel);
     cluster.awaitMaster(channel);

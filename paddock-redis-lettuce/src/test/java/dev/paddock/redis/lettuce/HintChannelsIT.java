@@ -67,7 +67,7 @@ final class HintChannelsIT {
   }
 
   private HintSubscription subscribe(Runnable onMessage) throws Exception {
-    HintSubscription subscription = transport.subscribe(CHANNEL, onMessage);
+    HintSubscription subscription = transport.subscribe(CHANNEL, message -> onMessage.run());
     assertThat(get(subscription.ready())).isTrue();
     return subscription;
   }
@@ -92,7 +92,7 @@ final class HintChannelsIT {
     assertThat(proxy.connections()).isEqualTo(1);
     HintSubscription first = subscribe(() -> {});
     assertThat(proxy.connections()).isEqualTo(2);
-    HintSubscription second = transport.subscribe(bytes("other"), () -> {});
+    HintSubscription second = transport.subscribe(bytes("other"), message -> {});
     assertThat(get(second.ready())).isTrue();
     first.close();
     second.close();
@@ -108,7 +108,8 @@ final class HintChannelsIT {
     AtomicInteger other = new AtomicInteger();
     subscribe(first::incrementAndGet);
     subscribe(second::incrementAndGet);
-    assertThat(get(transport.subscribe(bytes("other"), other::incrementAndGet).ready())).isTrue();
+    assertThat(get(transport.subscribe(bytes("other"), message -> other.incrementAndGet()).ready()))
+        .isTrue();
     publish();
 
     until(() -> first.get() == 1 && second.get() == 1);
@@ -162,7 +163,7 @@ final class HintChannelsIT {
         subscribe(
             () -> {
               own.join().close();
-              next.complete(transport.subscribe(CHANNEL, hints::incrementAndGet));
+              next.complete(transport.subscribe(CHANNEL, message -> hints.incrementAndGet()));
             });
     own.complete(first);
     publish();
@@ -190,9 +191,9 @@ final class HintChannelsIT {
   void quickSubscribeUnsubscribeSubscribe_endsSubscribed() throws Exception {
     for (int round = 0; round < 200; round++) {
       CompletableFuture<Boolean> hinted = new CompletableFuture<>();
-      transport.subscribe(CHANNEL, () -> {}).close();
-      HintSubscription last = transport.subscribe(CHANNEL, () -> hinted.complete(true));
-      transport.subscribe(CHANNEL, () -> {}).close();
+      transport.subscribe(CHANNEL, message -> {}).close();
+      HintSubscription last = transport.subscribe(CHANNEL, message -> hinted.complete(true));
+      transport.subscribe(CHANNEL, message -> {}).close();
       assertThat(get(last.ready())).isTrue();
       assertThat(subscribers(CHANNEL)).isEqualTo(1);
       publish();
@@ -205,7 +206,7 @@ final class HintChannelsIT {
   @Test
   void subscription_closedBeforeTheServerConfirmed_completesReady() throws Exception {
     server.pause();
-    HintSubscription subscription = transport.subscribe(CHANNEL, () -> {});
+    HintSubscription subscription = transport.subscribe(CHANNEL, message -> {});
     subscription.close();
     server.resume();
 
@@ -225,7 +226,7 @@ final class HintChannelsIT {
               () -> {
                 for (int i = 0; i < 300; i++) {
                   byte[] channel = bytes("c" + random.nextInt(3));
-                  HintSubscription subscription = transport.subscribe(channel, () -> {});
+                  HintSubscription subscription = transport.subscribe(channel, message -> {});
                   if (random.nextBoolean()) {
                     assertThat(get(subscription.ready())).isTrue();
                     assertThat(subscribers(channel)).isEqualTo(1);
@@ -275,7 +276,7 @@ final class HintChannelsIT {
         }
         AtomicInteger mine = new AtomicInteger();
         hints.add(mine);
-        subscriptions.add(another.subscribe(bytes("c" + i), mine::incrementAndGet));
+        subscriptions.add(another.subscribe(bytes("c" + i), message -> mine.incrementAndGet()));
         if (i < 20) {
           assertThat(get(subscriptions.get(i).ready())).isTrue();
         }
@@ -312,7 +313,7 @@ final class HintChannelsIT {
     AtomicInteger hints = new AtomicInteger();
     subscribe(hints::incrementAndGet);
     server.kill();
-    HintSubscription meanwhile = transport.subscribe(bytes("meanwhile"), () -> {});
+    HintSubscription meanwhile = transport.subscribe(bytes("meanwhile"), message -> {});
     server.restart();
 
     until(() -> subscribers(CHANNEL) == 1);
@@ -327,14 +328,14 @@ final class HintChannelsIT {
   void subscriptionsClosedWhileDisconnected_areNotSubscribedAfterwards() throws Exception {
     List<HintSubscription> gone = new ArrayList<>();
     HintSubscription kept = subscribe(() -> {});
-    HintSubscription closed = transport.subscribe(bytes("closed"), () -> {});
+    HintSubscription closed = transport.subscribe(bytes("closed"), message -> {});
     assertThat(get(closed.ready())).isTrue();
     proxy.refuse(true);
     proxy.reset();
     until(() -> subscribers(CHANNEL) == 0);
     closed.close();
     for (int i = 0; i < 1000; i++) {
-      gone.add(transport.subscribe(bytes("gone" + i), () -> {}));
+      gone.add(transport.subscribe(bytes("gone" + i), message -> {}));
     }
     gone.forEach(HintSubscription::close);
     until(() -> transport.hints().size() <= 2);
@@ -350,14 +351,15 @@ final class HintChannelsIT {
   @Test
   void ready_withoutConnection_isFalse_andLaterTrueAgain() throws Exception {
     proxy.refuse(true);
-    assertThat(get(transport.subscribe(CHANNEL, () -> {}).ready())).isFalse();
+    assertThat(get(transport.subscribe(CHANNEL, message -> {}).ready())).isFalse();
     // Within the pause after a failed attempt no other is made.
-    assertThat(transport.subscribe(CHANNEL, () -> {}).ready().toCompletableFuture().getNow(null))
+    assertThat(
+            transport.subscribe(CHANNEL, message -> {}).ready().toCompletableFuture().getNow(null))
         .isFalse();
     assertThat(transport.hints().size()).isZero();
     proxy.heal();
 
-    until(() -> get(transport.subscribe(CHANNEL, () -> {}).ready()));
+    until(() -> get(transport.subscribe(CHANNEL, message -> {}).ready()));
   }
 
   @Test
@@ -366,7 +368,7 @@ final class HintChannelsIT {
     transport = open(LettuceRedis.connect(proxy.uri()), environment, Transports.IMPATIENT);
     HintSubscription first = subscribe(() -> {});
     server.pause();
-    HintSubscription second = transport.subscribe(bytes("late"), () -> {});
+    HintSubscription second = transport.subscribe(bytes("late"), message -> {});
 
     assertThat(get(second.ready())).isFalse();
     server.resume();
@@ -380,7 +382,8 @@ final class HintChannelsIT {
   void channelArray_changedByTheCallerLater_changesNothing() throws Exception {
     byte[] channel = bytes("mine");
     AtomicInteger hints = new AtomicInteger();
-    HintSubscription subscription = transport.subscribe(channel, hints::incrementAndGet);
+    HintSubscription subscription =
+        transport.subscribe(channel, message -> hints.incrementAndGet());
     channel[0] = 'X';
     assertThat(get(subscription.ready())).isTrue();
     server.console().command("PUBLISH", "mine", "");

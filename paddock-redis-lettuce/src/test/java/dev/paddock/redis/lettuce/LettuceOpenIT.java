@@ -154,7 +154,7 @@ final class LettuceOpenIT {
     LettuceTransport transport = open(as("alice", PASSWORD) + "/3", environment);
     assertThat(get(transport.get(KEY[0]))).isNull();
     assertThat(get(transport.eval(bytes("return {'x'}"), KEY, NONE))).hasSize(1);
-    assertThat(get(transport.subscribe(KEY[0], () -> {}).ready())).isTrue();
+    assertThat(get(transport.subscribe(KEY[0], message -> {}).ready())).isTrue();
     transport.close();
   }
 
@@ -332,8 +332,8 @@ final class LettuceOpenIT {
   @Test
   void userWithoutChannels_worksWithoutHints() throws Exception {
     LettuceTransport transport = open(as("deaf", PASSWORD), environment);
-    assertThat(get(transport.subscribe(KEY[0], () -> {}).ready())).isFalse();
-    assertThat(get(transport.subscribe(KEY[0], () -> {}).ready())).isFalse();
+    assertThat(get(transport.subscribe(KEY[0], message -> {}).ready())).isFalse();
+    assertThat(get(transport.subscribe(KEY[0], message -> {}).ready())).isFalse();
     assertThat(transport.hints().size()).isZero();
     assertThat(get(transport.get(KEY[0]))).isNull();
     assertThat(get(transport.eval(bytes("return {'x'}"), KEY, NONE))).hasSize(1);

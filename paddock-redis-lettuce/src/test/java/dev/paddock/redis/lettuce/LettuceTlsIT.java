@@ -156,7 +156,7 @@ final class LettuceTlsIT {
     try {
       assertThat(get(transport.get(bytes("k")))).isNull();
       CompletableFuture<Boolean> hinted = new CompletableFuture<>();
-      assertThat(get(transport.subscribe(bytes("c"), () -> hinted.complete(true)).ready()))
+      assertThat(get(transport.subscribe(bytes("c"), message -> hinted.complete(true)).ready()))
           .isTrue();
       server.console().command("PUBLISH", "c", "");
       assertThat(get(hinted)).isTrue();

@@ -91,7 +91,7 @@ final class LettuceTransportIT {
       assertThat(get(transport.timeMicros(key))).isBetween(wall - 60_000_000, wall + 60_000_000);
 
       CompletableFuture<Boolean> hinted = new CompletableFuture<>();
-      assertThat(get(transport.subscribe(key, () -> hinted.complete(true)).ready())).isTrue();
+      assertThat(get(transport.subscribe(key, message -> hinted.complete(true)).ready())).isTrue();
       server.console().command("PUBLISH", key, "");
       assertThat(get(hinted)).isTrue();
       assertThat(text(get(transport.get(key)))).isEqualTo("v");
@@ -169,14 +169,14 @@ final class LettuceTransportIT {
   void close_ofAnOwnedClient_leavesNoThreadAndNoConnection() throws Exception {
     Set<Thread> before = threads();
     LettuceTransport transport = open(server.uri(), environment);
-    assertThat(get(transport.subscribe(bytes("c"), () -> {}).ready())).isTrue();
+    assertThat(get(transport.subscribe(bytes("c"), message -> {}).ready())).isTrue();
     assertThat(get(transport.get(bytes("k")))).isNull();
     assertThat(lettuceThreads(before)).isNotEmpty();
     transport.close();
     transport.close();
 
     assertThat(failure(transport.get(bytes("k")))).isInstanceOf(StoreException.class);
-    assertThat(get(transport.subscribe(bytes("c"), () -> {}).ready())).isFalse();
+    assertThat(get(transport.subscribe(bytes("c"), message -> {}).ready())).isFalse();
     until(() -> lettuceThreads(before).isEmpty());
     until(() -> clients() == 0);
   }
@@ -243,7 +243,7 @@ final class LettuceTransportIT {
     try {
       LettuceTransport transport =
           open(LettuceRedis.using(client, RedisURI.create(server.uri())), environment);
-      assertThat(get(transport.subscribe(bytes("c"), () -> {}).ready())).isTrue();
+      assertThat(get(transport.subscribe(bytes("c"), message -> {}).ready())).isTrue();
       until(() -> clients() == 2);
       transport.close();
 
