@@ -20,6 +20,10 @@ import org.jspecify.annotations.Nullable;
  * A store that is gone or slow costs reads that protection, never the answer: each process goes on
  * by itself, one load per key at a time.
  *
+ * <p>An {@link Error} that a loader throws on its caller's own thread goes on to that caller as it
+ * is; everybody else who shares the load gets a {@link LoadFailedException} with it as the cause,
+ * and so do asynchronous callers, while it goes on to the executor's thread.
+ *
  * <p>Thread-safe. A loader runs on the thread that called {@code get}; for asynchronous calls and
  * background refreshes on the executor, and so do the dependents of the futures returned here.
  * Cancelling such a future, or interrupting a caller, touches no other caller. Values are shared by
@@ -63,7 +67,7 @@ public interface Cache<K, V> {
    * @throws PaddockInterruptedException if the thread was interrupted
    * @throws RecursiveLoadException if called by the loader of the same key
    * @throws IllegalStateException if the cache was built without a loader
-   * @throws IllegalArgumentException if the key has no bytes, or more than 64 KiB
+   * @throws IllegalArgumentException if the key has no standard form, or more than 64 KiB
    */
   @Nullable V get(K key);
 
@@ -218,7 +222,9 @@ public interface Cache<K, V> {
    *     none
    * @throws StoreException if it was not stored, or that is unknown; the key is then invalidated as
    *     far as possible
-   * @throws CodecException if the value can't be encoded
+   * @throws CodecException if the value can't be encoded; what is stored stays
+   * @throws IllegalArgumentException if the value is larger than {@code maxValueBytes}; what is
+   *     stored stays
    * @throws PaddockInterruptedException if the thread was interrupted; the value may be stored
    */
   default void put(K key, @Nullable V value) {
@@ -293,8 +299,10 @@ public interface Cache<K, V> {
 
   /**
    * Loads the value now with the cache's own loader, however fresh it is. If a load of the key is
-   * in flight in this process, its result counts; if another process is loading it, the result is
-   * the value at hand, if any, else that of the other.
+   * in flight in this process, its result counts; if another process is loading it, or the key is
+   * in its cool-down, the result is the value at hand, if any, else that of the other or a {@link
+   * LoadFailedException}. A result that is too large to be stored is returned, and the value at
+   * hand stays.
    *
    * @param key the key
    * @return completes with the value, or null; exceptionally with what {@code get} throws

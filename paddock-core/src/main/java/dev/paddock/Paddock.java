@@ -70,6 +70,7 @@ public final class Paddock implements AutoCloseable {
    * @throws IllegalArgumentException if the name is malformed
    */
   public <K, V> CacheBuilder<K, V> cache(String name, Codec<V> codec) {
+    requireNonNull(name, "name");
     requireNonNull(codec, "codec");
     if (name.isEmpty()
         || name.length() > 100
@@ -84,7 +85,15 @@ public final class Paddock implements AutoCloseable {
     return new CacheBuilder<>(name, codec, engine::open);
   }
 
-  /** Closes the caches and the store, see above. Idempotent; blocks for a second or two at most. */
+  /**
+   * Closes the caches and the store, see above. Idempotent. Blocks until leases are given back and
+   * connections closed, a second or two as a rule and never longer than two command time-outs and
+   * five seconds; what is left then goes on in the background. Not to be called by a listener,
+   * which would wait for itself that long.
+   *
+   * <p>Waits end with a {@link PaddockClosedException}. A caller whose thread is inside its own
+   * loader still gets the value, which is not stored.
+   */
   @Override
   public void close() {
     engine.close();

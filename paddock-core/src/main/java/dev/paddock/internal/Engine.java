@@ -6,6 +6,7 @@ package dev.paddock.internal;
 
 import dev.paddock.Cache;
 import dev.paddock.CacheConfiguration;
+import dev.paddock.PaddockClosedException;
 import dev.paddock.PaddockListener;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.FillStore;
@@ -19,6 +20,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 /** What the caches of one Paddock share: the store, the environment, and the flights under way. */
 public final class Engine {
   private static final System.Logger LOGGER = System.getLogger("dev.paddock");
+
+  private static final long CLOSE_MILLIS = 5_000;
 
   private final Environment env;
   private final Gateway gateway;
@@ -55,7 +60,8 @@ public final class Engine {
     this.events = new Events(listeners);
     this.deadlines = new Deadlines(env, options.commandTimeout().toNanos());
     this.gateway =
-        new Gateway(store, deadlines, events, Limits.millisRoundedUp(options.commandTimeout()));
+        new Gateway(
+            env, store, deadlines, events, Limits.millisRoundedUp(options.commandTimeout()));
   }
 
   /**
@@ -66,8 +72,12 @@ public final class Engine {
    * @param configuration its settings
    * @return the cache
    * @throws IllegalStateException if there is one of that name
+   * @throws PaddockClosedException if the engine is closed
    */
   public <K, V> Cache<K, V> open(CacheConfiguration<K, V> configuration) {
+    if (isClosed()) {
+      throw new PaddockClosedException("closed: can't make the cache " + configuration.name());
+    }
     CacheEngine<K, V> cache = new CacheEngine<>(this, configuration);
     if (caches.putIfAbsent(configuration.name(), cache) != null) {
       throw new IllegalStateException(
@@ -149,15 +159,21 @@ public final class Engine {
     Runtime.getRuntime().addShutdownHook(thread);
   }
 
-  /** Closes and waits until that is done, or the thread is interrupted, which keeps its flag. */
+  /**
+   * Closes and waits until that is done, for no longer than commands and connections may take to
+   * end, or until the thread is interrupted, which keeps its flag.
+   */
   public void close() {
     try {
-      closeAsync().get();
+      closeAsync().get(CLOSE_MILLIS + 2 * gateway.timeoutMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       // Closing goes on by itself.
       Thread.currentThread().interrupt();
     } catch (ExecutionException e) {
       throw new IllegalStateException("closing failed", e.getCause());
+    } catch (TimeoutException e) {
+      // Most likely called by a listener, in the middle of what has to end first.
+      LOGGER.log(System.Logger.Level.WARNING, "closing goes on in the background");
     }
   }
 

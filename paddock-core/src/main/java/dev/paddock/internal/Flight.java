@@ -57,6 +57,9 @@ final class Flight<K, V> {
    *   invalidation has returned never gets a value loaded before it, and the price is at worst the load
    *   in flight and the next.
    *
+   *   Where the store has failed a late caller too, nothing can be proven, and it shares the result
+   *   of the load: an outage costs the protection, not a wait for one load after the other.
+   *
    *   A caller with a loader that finds a flight for a key known to be missing joins it without a read
    *   of its own, as a late one: so commands grow with processes, however the callers of one trickle in.
    *
@@ -235,9 +238,25 @@ final class Flight<K, V> {
       releases.add(released);
       release(holder, 0, () -> released.complete(null));
     }
+    LoadRun<K, V> loaded = state == State.FILLING ? run : null;
+    List<Call<K, V>> served = loaded == null ? List.of() : callers.covered();
+    Call<K, V> loading = leader;
+    if (state != State.LOADING || loading == null || !loading.blocks()) {
+      loading = null;
+    }
     for (Call<K, V> call : finish()) {
-      callers.endWait(call, WaitEnd.FAILED);
-      call.fail(new PaddockClosedException("closed while waiting for " + key));
+      if (call == loading) {
+        // Its thread is inside the loader; it gets what the loader says.
+        state = State.ABANDONED;
+        callers.addLate(call);
+        callers.coverAll();
+      } else if (loaded != null && served.contains(call)) {
+        callers.endWait(call, WaitEnd.ANSWERED);
+        call.answer(cache.loaded(loaded.value()));
+      } else {
+        callers.endWait(call, WaitEnd.FAILED);
+        call.fail(new PaddockClosedException("closed while waiting for " + key));
+      }
     }
   }
 
@@ -837,11 +856,15 @@ final class Flight<K, V> {
 
   /**
    * Ends the flight with a value. It goes to all callers if the store has proven that nothing was
-   * invalidated since the load began, else to those that were there before.
+   * invalidated since the load began, else to those that were there before, and to those whom the
+   * store has failed.
    */
   private void settle(@Nullable V value, boolean proven) {
-    List<Call<K, V>> served = proven ? callers.all() : callers.covered();
-    List<Call<K, V>> again = proven ? List.of() : callers.late();
+    List<Call<K, V>> served = new ArrayList<>(callers.covered());
+    List<Call<K, V>> again = new ArrayList<>();
+    for (Call<K, V> call : callers.late()) {
+      (proven || (localOnly && call.storeFailed) ? served : again).add(call);
+    }
     finish();
     Lookup<V> result = cache.loaded(value);
     for (Call<K, V> call : served) {

@@ -6,6 +6,7 @@ package dev.paddock.internal;
 
 import dev.paddock.CacheEvent;
 import dev.paddock.StoreException;
+import dev.paddock.spi.Environment;
 import dev.paddock.spi.FillStore;
 import dev.paddock.spi.StoreKey;
 import java.util.concurrent.CompletionException;
@@ -25,12 +26,15 @@ final class Gateway {
     void accept(@Nullable T reply, @Nullable StoreException error);
   }
 
+  private final Environment env;
   private final FillStore store;
   private final Deadlines deadlines;
   private final Events events;
   private final long timeoutMillis;
 
-  Gateway(FillStore store, Deadlines deadlines, Events events, long timeoutMillis) {
+  Gateway(
+      Environment env, FillStore store, Deadlines deadlines, Events events, long timeoutMillis) {
+    this.env = env;
     this.store = store;
     this.deadlines = deadlines;
     this.events = events;
@@ -43,6 +47,15 @@ final class Gateway {
 
   long timeoutMillis() {
     return timeoutMillis;
+  }
+
+  long nanoTime() {
+    return env.nanoTime();
+  }
+
+  /** Whether what was sent then has had its time. */
+  boolean isOverdue(long sentNanos) {
+    return env.nanoTime() - sentNanos >= timeoutMillis * 1_000_000L;
   }
 
   <T> void call(

@@ -71,18 +71,24 @@ final class ReadCoalescer<K, V> {
 
   private void send(Slot slot, List<Call<K, V>> batch) {
     StoreKey key = batch.get(0).storeKey;
+    long sentNanos = gateway.nanoTime();
     gateway.call(
         cache,
         "GET",
         key,
         () -> gateway.store().read(key),
         (@Nullable ReadReply reply, @Nullable StoreException error) -> {
-          List<Call<K, V>> loaders =
-              reply instanceof ReadReply.Missing ? takeLoaders(slot) : List.of();
+          List<Call<K, V>> more = List.of();
+          if (reply instanceof ReadReply.Missing) {
+            more = takeNext(slot, true);
+          } else if (error != null && gateway.isOverdue(sentNanos)) {
+            // They have waited for a store that does not answer; a GET of theirs would wait again.
+            more = takeNext(slot, false);
+          }
           // The next GET first: those who collected meanwhile should not wait for this batch.
           sendNext(slot, key);
           answer(batch, reply, error);
-          answer(loaders, reply, error);
+          answer(more, reply, error);
         });
   }
 
@@ -94,22 +100,20 @@ final class ReadCoalescer<K, V> {
   }
 
   /**
-   * Takes those of the next batch who would load: to them a miss, however old, only says to ask for
-   * the lease, and the answer to that is younger than their call. In a herd it saves a GET.
+   * Takes those of the next batch who would load, or all. To those who would load a miss, however
+   * old, only says to ask for the lease, and the answer to that is younger than their call. In a
+   * herd it saves a GET.
    */
-  private List<Call<K, V>> takeLoaders(Slot slot) {
+  private List<Call<K, V>> takeNext(Slot slot, boolean loadersOnly) {
     List<Call<K, V>> taken = new ArrayList<>();
+    List<Call<K, V>> left = new ArrayList<>();
     slot.lock.lock();
     try {
-      List<Call<K, V>> next = slot.next;
-      if (next != null) {
-        for (Call<K, V> call : next) {
-          if (call.loader != null) {
-            taken.add(call);
-          }
+      if (slot.next != null) {
+        for (Call<K, V> call : slot.next) {
+          (loadersOnly && call.loader == null ? left : taken).add(call);
         }
-        next.removeIf(call -> call.loader != null);
-        slot.next = next.isEmpty() ? null : next;
+        slot.next = left.isEmpty() ? null : left;
       }
     } finally {
       slot.lock.unlock();

@@ -77,9 +77,25 @@ public final class StoreKey {
     return hash;
   }
 
-  /** Returns the name as text, for messages; bytes that are not UTF-8 show as U+FFFD. */
+  /**
+   * Returns the name as text, for messages; bytes that are not UTF-8 show as U+FFFD, and control
+   * characters as an escape, so that a key can't write lines of its own into a log.
+   */
   @Override
   public String toString() {
-    return new String(bytes, UTF_8);
+    String text = new String(bytes, UTF_8);
+    if (text.chars().noneMatch(Character::isISOControl)) {
+      return text;
+    }
+    StringBuilder shown = new StringBuilder(text.length() + 16);
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (Character.isISOControl(c)) {
+        shown.append(String.format("\\u%04x", (int) c));
+      } else {
+        shown.append(c);
+      }
+    }
+    return shown.toString();
   }
 }

@@ -27,6 +27,8 @@ final class Failures {
   private static final Pattern UNDONE = code("UNDONE");
 
   private static final Pattern PARTIAL = code("PARTIAL");
+  private static final Pattern MARK = Pattern.compile("(?<![A-Za-z0-9_])(?:UNDONE|PARTIAL) ");
+  private static final Pattern READ_ONLY = code("READONLY");
   private static final Pattern NO_SCRIPT = code("NOSCRIPT");
   private static final Pattern WRONG_TYPE = code("WRONGTYPE");
 
@@ -61,7 +63,14 @@ final class Failures {
     if (error instanceof RedisReplyException) {
       String message = text(error);
       return new StoreException(
-          operation + " of " + shown(key) + ": the server answered " + message,
+          operation
+              + " of "
+              + shown(key)
+              + ": the server answered "
+              + MARK.matcher(message).replaceFirst("")
+              + (READ_ONLY.matcher(message).find()
+                  ? "; it is a replica: connect to the primary, or by Sentinels, which know it"
+                  : ""),
           error,
           mayHaveHappened(message));
     }

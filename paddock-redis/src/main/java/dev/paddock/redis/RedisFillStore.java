@@ -316,19 +316,20 @@ public final class RedisFillStore implements FillStore {
 
   @Override
   public CompletionStage<Void> invalidate(StoreKey key, long holdOffMillis) {
-    return invalidate(key, HARD, holdOffMillis);
+    return invalidate("INVALIDATE", key, HARD, holdOffMillis);
   }
 
   @Override
   public CompletionStage<Void> expire(StoreKey key, long holdOffMillis) {
-    return invalidate(key, SOFT, holdOffMillis);
+    return invalidate("EXPIRE", key, SOFT, holdOffMillis);
   }
 
-  private CompletionStage<Void> invalidate(StoreKey key, byte[] mode, long holdOffMillis) {
+  private CompletionStage<Void> invalidate(
+      String operation, StoreKey key, byte[] mode, long holdOffMillis) {
     ScriptArguments.atLeast(0, holdOffMillis, "holdOffMillis");
     byte[][] args = {mode, ScriptArguments.millis(holdOffMillis), channels};
     CompletableFuture<Void> result = new CompletableFuture<>();
-    call(Script.INVALIDATE, key, args, Replies::done)
+    call(Script.INVALIDATE, operation, key, args, Replies::done)
         .whenComplete(
             (done, error) -> {
               if (error != null) {
@@ -407,18 +408,24 @@ public final class RedisFillStore implements FillStore {
 
   private <T> CompletionStage<T> call(
       Script script, StoreKey key, byte[][] args, Replies.Decoder<T> decoder) {
+    return call(script, script.name(), key, args, decoder);
+  }
+
+  private <T> CompletionStage<T> call(
+      Script script, String operation, StoreKey key, byte[][] args, Replies.Decoder<T> decoder) {
     CompletableFuture<T> result = new CompletableFuture<>();
     if (closed.get()) {
-      result.completeExceptionally(Failures.closed(script.name(), key));
+      result.completeExceptionally(Failures.closed(operation, key));
     } else {
       byte[][] keys = {key.bytes(), SlotTags.leaseKey(key.bytes())};
-      send(script, key, keys, args, false, decoder, result);
+      send(script, operation, key, keys, args, false, decoder, result);
     }
     return result;
   }
 
   private <T> void send(
       Script script,
+      String operation,
       StoreKey key,
       byte[][] keys,
       byte[][] args,
@@ -446,7 +453,7 @@ public final class RedisFillStore implements FillStore {
               value = decoder.decode(reply);
             } catch (Replies.Undecodable e) {
               result.completeExceptionally(
-                  Failures.undecodable(script.name(), key, String.valueOf(e.getMessage())));
+                  Failures.undecodable(operation, key, String.valueOf(e.getMessage())));
               return;
             }
             result.complete(value);
@@ -454,9 +461,9 @@ public final class RedisFillStore implements FillStore {
           }
           Throwable cause = Failures.unwrap(error);
           if (!whole && Failures.isNoScript(cause)) {
-            send(script, key, keys, args, true, decoder, result);
+            send(script, operation, key, keys, args, true, decoder, result);
           } else {
-            result.completeExceptionally(Failures.of(script.name(), key, cause));
+            result.completeExceptionally(Failures.of(operation, key, cause));
           }
         });
   }

@@ -497,8 +497,24 @@ final class RedisFillStoreTest {
     StoreException failure = failure(open().invalidate(KEY, 0));
 
     assertThat(failure.mayHaveHappened()).isEqualTo(may);
-    assertThat(failure.getMessage()).contains("INVALIDATE of x:1").contains(answered);
+    assertThat(failure.getMessage())
+        .contains("INVALIDATE of x:1")
+        .contains(answered.replaceFirst("(UNDONE|PARTIAL) ", ""))
+        .doesNotContain("UNDONE", "PARTIAL");
     assertThat(failure.getCause()).isInstanceOf(RedisReplyException.class);
+  }
+
+  @Test
+  void serverError_ofAReplica_saysWhatToDo() {
+    transport.thenError("ERR UNDONE READONLY You can't write against a read only replica.");
+
+    StoreException failure = failure(open().expire(KEY, 0));
+
+    assertThat(failure.getMessage())
+        .isEqualTo(
+            "EXPIRE of x:1: the server answered ERR READONLY You can't write against a read only"
+                + " replica.; it is a replica: connect to the primary, or by Sentinels, which know"
+                + " it");
   }
 
   @Test

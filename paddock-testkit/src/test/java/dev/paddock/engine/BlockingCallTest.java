@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.paddock.Cache;
 import dev.paddock.Codecs;
 import dev.paddock.LoadFailedException;
+import dev.paddock.PaddockClosedException;
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.RecursiveLoadException;
 import dev.paddock.testkit.InMemoryPaddock;
@@ -94,6 +95,33 @@ final class BlockingCallTest {
     assertThat(value).isEqualTo("x");
     assertThat(loader.get()).isSameAs(caller);
     assertThat(cache.get("k", key -> "never")).isEqualTo("x");
+  }
+
+  @Test
+  void close_inMidLoad_leavesTheLoadersCallerItsValue() throws Exception {
+    CountDownLatch loading = new CountDownLatch(1);
+    CountDownLatch closed = new CountDownLatch(1);
+    FutureTask<String> leader =
+        start(
+            () ->
+                cache.get(
+                    "k",
+                    key -> {
+                      loading.countDown();
+                      closed.await();
+                      return "x";
+                    }));
+    loading.await();
+    AtomicReference<Thread> waiting = new AtomicReference<>();
+    FutureTask<String> waiter = start(() -> cache.get("k", key -> "never"), waiting);
+    awaitWaiting(of(waiting));
+    memory.paddock().close();
+    assertThatThrownBy(() -> result(waiter)).hasCauseInstanceOf(PaddockClosedException.class);
+    assertThat(leader).isNotDone();
+    closed.countDown();
+    assertThat(result(leader)).isEqualTo("x");
+    // Nothing was stored after the close.
+    assertThat(memory.newProcess().cache("c", Codecs.string()).build().getIfPresent("k")).isNull();
   }
 
   @Test
@@ -262,32 +290,6 @@ final class BlockingCallTest {
   void nullFromTheLoader_isNullForEveryCaller() {
     assertThat(cache.get("k", key -> null)).isNull();
     assertThat(cache.get("k", key -> "never")).isNull();
-  }
-
-  @Test
-  void close_endsBlockedCallers() throws Exception {
-    CountDownLatch loading = new CountDownLatch(1);
-    CountDownLatch finish = new CountDownLatch(1);
-    FutureTask<String> leader =
-        start(
-            () ->
-                cache.get(
-                    "k",
-                    key -> {
-                      loading.countDown();
-                      finish.await();
-                      return "x";
-                    }));
-    loading.await();
-    AtomicReference<Thread> thread = new AtomicReference<>();
-    FutureTask<String> waiter = start(() -> cache.get("k", key -> "never"), thread);
-    awaitWaiting(of(thread));
-    memory.paddock().close();
-    assertThatThrownBy(() -> result(waiter))
-        .hasCauseInstanceOf(dev.paddock.PaddockClosedException.class);
-    finish.countDown();
-    assertThatThrownBy(() -> result(leader))
-        .hasCauseInstanceOf(dev.paddock.PaddockClosedException.class);
   }
 
   @Test

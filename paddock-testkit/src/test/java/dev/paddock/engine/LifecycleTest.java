@@ -7,6 +7,7 @@ package dev.paddock.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.paddock.Codecs;
 import dev.paddock.PaddockClosedException;
 import dev.paddock.RecursiveLoadException;
 import dev.paddock.engine.Fleet.Answer;
@@ -186,5 +187,14 @@ final class LifecycleTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("65537")
         .hasMessageContaining("65536");
+  }
+
+  @Test
+  void cacheOfAClosedPaddock_isRefused() {
+    Node node = fleet.node("a", Fleet::usual);
+    node.close();
+    assertThatThrownBy(() -> node.paddock.cache("another", Codecs.string()).build())
+        .isInstanceOf(PaddockClosedException.class)
+        .hasMessageContaining("another");
   }
 }

@@ -17,8 +17,10 @@ import dev.paddock.engine.Fleet.Node;
 import dev.paddock.spi.FillOutcome;
 import dev.paddock.testkit.RequestFate;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -79,6 +81,57 @@ final class StoreFaultTest {
 
   private static StoreException failure(Answer answer) {
     return (StoreException) Objects.requireNonNull(Objects.requireNonNull(answer.error).getCause());
+  }
+
+  @Test
+  void storeThatRefuses_callersThatComeDuringALongLoadShareIt() {
+    Node a = fleet.node("a", Fleet::usual);
+    fleet.redis.setInterceptor(request -> RequestFate.NOT_SENT);
+    fleet.source.takes = Duration.ofSeconds(3);
+    List<Answer> answers = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      answers.add(a.get("k"));
+      fleet.advance(Duration.ofMillis(100));
+    }
+    fleet.advance(Duration.ofSeconds(3));
+    assertThat(answers).extracting(Answer::value).containsOnly("v1");
+    assertThat(fleet.source.loads).isEqualTo(1);
+  }
+
+  @Test
+  void storeThatRefuses_callersAfterAnInvalidationDoNotShareTheLoadBeforeIt() {
+    Node a = fleet.node("a", Fleet::usual);
+    fleet.redis.setInterceptor(request -> RequestFate.NOT_SENT);
+    Answer early = a.get("k");
+    fleet.advance(Duration.ofMillis(50));
+    fleet.source.change();
+    Answer invalidation = a.watch("k", a.cache.invalidateAsync("k").thenApply(nothing -> null));
+    fleet.advance(Duration.ofMillis(10));
+    Answer late = a.get("k");
+    fleet.advance(Duration.ofSeconds(1));
+    assertThat(invalidation.error).isNotNull();
+    assertThat(early.value()).isEqualTo("v1");
+    assertThat(late.value()).isEqualTo("v2");
+  }
+
+  @Test
+  void storeThatHangs_costsThoseWhoQueueBehindTheFirstNoMore() {
+    Node a = fleet.node("a", Fleet::usual);
+    fleet.redis.setInterceptor(request -> RequestFate.LOST_REQUEST);
+    List<Answer> answers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      answers.add(a.get("k"));
+      fleet.advance(Duration.ofMillis(20));
+    }
+    CompletableFuture<Lookup<String>> lookup = a.cache.lookupAsync("k");
+    fleet.advance(Duration.ofSeconds(4));
+    assertThat(answers).extracting(Answer::value).containsOnly("v1");
+    assertThat(answers)
+        .allMatch(
+            answer ->
+                answer.took().compareTo(Fleet.COMMAND_TIMEOUT.plus(Fleet.LOAD).plusMillis(5)) < 0);
+    assertThat(fleet.source.loads).isEqualTo(1);
+    assertThat(lookup).isCompletedExceptionally();
   }
 
   @Test
