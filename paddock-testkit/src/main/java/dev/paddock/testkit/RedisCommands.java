@@ -195,6 +195,11 @@ public final class RedisCommands implements RedisConsole, AutoCloseable {
     }
   }
 
+  /** Tells whether the connection was closed here, by a failure or by {@link #close()}. */
+  boolean isClosed() {
+    return socket.isClosed();
+  }
+
   /** Closes the connection; a command under way on another thread fails. Idempotent. */
   @Override
   public void close() {

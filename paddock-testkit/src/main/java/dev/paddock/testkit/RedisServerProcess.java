@@ -58,8 +58,9 @@ public final class RedisServerProcess implements AutoCloseable {
   private static @Nullable Path extracted;
 
   private final ReentrantLock lock = new ReentrantLock();
-  private final Path program;
+  private final List<String> program;
   private final List<String> settings;
+  private final @Nullable String sentinelConfiguration;
   private final Path folder;
   private final Thread reaper;
   private int port;
@@ -67,9 +68,11 @@ public final class RedisServerProcess implements AutoCloseable {
   private @Nullable RedisCommands console;
   private boolean closed;
 
-  private RedisServerProcess(Path program, List<String> settings) {
+  private RedisServerProcess(
+      List<String> program, List<String> settings, @Nullable String sentinelConfiguration) {
     this.program = program;
     this.settings = settings;
+    this.sentinelConfiguration = sentinelConfiguration;
     try {
       this.folder = Files.createTempDirectory("paddock-redis-");
     } catch (IOException e) {
@@ -91,6 +94,28 @@ public final class RedisServerProcess implements AutoCloseable {
   }
 
   /**
+   * Starts a server by a command of several words: a program and what has to stand before
+   * redis-server's own options, for one that needs a loader or a wrapper.
+   *
+   * @param command the words, at least one
+   * @param settings added to the command line
+   * @return the server
+   * @throws IllegalStateException if it does not come up, with its log
+   */
+  public static RedisServerProcess start(List<String> command, String... settings) {
+    return launch(new RedisServerProcess(List.copyOf(command), List.of(settings), null));
+  }
+
+  /**
+   * Starts a Sentinel.
+   *
+   * @param configuration lines of its configuration file, without port, address and folder
+   */
+  static RedisServerProcess startSentinel(List<String> command, String configuration) {
+    return launch(new RedisServerProcess(List.copyOf(command), List.of(), configuration));
+  }
+
+  /**
    * Starts a server of a certain program.
    *
    * @param program its path
@@ -99,7 +124,7 @@ public final class RedisServerProcess implements AutoCloseable {
    * @throws IllegalStateException if it does not come up, with its log
    */
   public static RedisServerProcess start(Path program, String... settings) {
-    return start(program, RedisServerProcess::freePort, settings);
+    return start(List.of(program.toString()), settings);
   }
 
   /**
@@ -108,7 +133,15 @@ public final class RedisServerProcess implements AutoCloseable {
    * @param ports gives a port that is free, again and again if others are faster to take it
    */
   static RedisServerProcess start(Path program, IntSupplier ports, String... settings) {
-    RedisServerProcess server = new RedisServerProcess(program, List.of(settings));
+    return launch(
+        new RedisServerProcess(List.of(program.toString()), List.of(settings), null), ports);
+  }
+
+  private static RedisServerProcess launch(RedisServerProcess server) {
+    return launch(server, RedisServerProcess::freePort);
+  }
+
+  private static RedisServerProcess launch(RedisServerProcess server, IntSupplier ports) {
     Runtime.getRuntime().addShutdownHook(server.reaper);
     try {
       server.launchOnFreePort(ports);
@@ -220,13 +253,13 @@ public final class RedisServerProcess implements AutoCloseable {
   /**
    * Returns a connection that this object keeps for arranging and checking.
    *
-   * @return the connection; a new one after a restart
+   * @return the connection; a new one after a restart, and after a command failed on the old one
    * @throws StoreException if the server can't be reached
    */
   public RedisCommands console() {
     lock.lock();
     try {
-      if (console == null) {
+      if (console == null || console.isClosed()) {
         console = connect();
       }
       return console;
@@ -362,11 +395,8 @@ public final class RedisServerProcess implements AutoCloseable {
 
   /** Tells whether it came up; another process may have been faster to take the port. */
   private boolean launch(int onPort) {
-    List<String> command = new ArrayList<>(List.of(program.toString()));
-    command.addAll(Arrays.asList("--port", Integer.toString(onPort), "--bind", "127.0.0.1"));
-    command.addAll(Arrays.asList("--save", "", "--appendonly", "no", "--daemonize", "no"));
-    command.addAll(Arrays.asList("--dir", folder.toString()));
-    command.addAll(settings);
+    List<String> command = new ArrayList<>(program);
+    command.addAll(sentinelConfiguration == null ? options(onPort) : sentinel(onPort));
     Process started;
     try {
       started =
@@ -375,7 +405,7 @@ public final class RedisServerProcess implements AutoCloseable {
               .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
               .start();
     } catch (IOException e) {
-      throw new IllegalStateException("can't run " + program, e);
+      throw new IllegalStateException("can't run " + String.join(" ", program), e);
     }
     process = started;
     long start = System.nanoTime();
@@ -390,6 +420,31 @@ public final class RedisServerProcess implements AutoCloseable {
       pauseBriefly();
     }
     return false;
+  }
+
+  private List<String> options(int onPort) {
+    List<String> options = new ArrayList<>();
+    options.addAll(Arrays.asList("--port", Integer.toString(onPort), "--bind", "127.0.0.1"));
+    options.addAll(Arrays.asList("--save", "", "--appendonly", "no", "--daemonize", "no"));
+    options.addAll(Arrays.asList("--dir", folder.toString()));
+    options.addAll(settings);
+    return options;
+  }
+
+  /** A Sentinel keeps what it learns in its file, so after a restart the file is left alone. */
+  private List<String> sentinel(int onPort) {
+    Path file = folder.resolve("sentinel-" + onPort + ".conf");
+    try {
+      if (!Files.exists(file)) {
+        Files.writeString(
+            file,
+            "port " + onPort + "\nbind 127.0.0.1\ndir " + folder + "\n" + sentinelConfiguration,
+            UTF_8);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return List.of(file.toString(), "--sentinel");
   }
 
   /** A server of somebody else on the same port must not be taken for ours. */
@@ -502,7 +557,7 @@ public final class RedisServerProcess implements AutoCloseable {
     } catch (IOException e) {
       log = e.toString();
     }
-    return new IllegalStateException(program + ": " + what + "; its log: " + log);
+    return new IllegalStateException(String.join(" ", program) + ": " + what + "; its log: " + log);
   }
 
   private void deleteFolder() {

@@ -11,7 +11,9 @@
  *       {@link dev.paddock.testkit.RequestInterceptor} decides the {@link
  *       dev.paddock.testkit.RequestFate} of each {@link dev.paddock.testkit.RedisRequest};
  *   <li>{@link dev.paddock.testkit.RedisServerProcess}: a real server that can be paused, killed
- *       and restarted; {@link dev.paddock.testkit.CommandCounter} counts what it is sent, {@link
+ *       and restarted; {@link dev.paddock.testkit.PrimaryWithReplicas} and {@link
+ *       dev.paddock.testkit.SentinelGroup}: several of them; {@link
+ *       dev.paddock.testkit.CommandCounter} counts what it is sent, {@link
  *       dev.paddock.testkit.FaultProxy} spoils what passes;
  *   <li>{@link dev.paddock.testkit.RedisConsole}, {@link dev.paddock.testkit.RedisCommands}, {@link
  *       dev.paddock.testkit.KeyState}: raw commands and keys, of a model or a real server;
