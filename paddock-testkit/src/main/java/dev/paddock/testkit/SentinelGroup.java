@@ -7,6 +7,7 @@ package dev.paddock.testkit;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Three real Sentinels that watch over a primary and two replicas, each a {@link
  * RedisServerProcess} on a free port of the loopback interface. A primary that is silent for a
- * second counts as dead; a failover then takes two to four seconds on an idle machine.
+ * second, unless told otherwise, counts as dead; a failover then takes two to four seconds on an
+ * idle machine.
  *
  * <p>A primary that was replaced and comes back begins as a primary and takes writes, which will be
  * lost, until the Sentinels make a replica of it: up to ten seconds and more.
@@ -28,6 +30,7 @@ public final class SentinelGroup implements AutoCloseable {
   /** The name under which the Sentinels know the primary. */
   public static final String NAME = "mymaster";
 
+  private static final Duration DOWN_AFTER = Duration.ofSeconds(1);
   private static final int SENTINELS = 3;
   private static final int QUORUM = 2;
   private static final int REPLICAS = 2;
@@ -47,12 +50,27 @@ public final class SentinelGroup implements AutoCloseable {
    *     other
    */
   public static SentinelGroup start(String... settings) {
-    return start(List.of(RedisServerProcess.chosen().toString()), settings);
+    return start(DOWN_AFTER, List.of(RedisServerProcess.chosen().toString()), settings);
+  }
+
+  /**
+   * Starts all with a patience of one's own, and waits as {@link #start(String...)} does.
+   *
+   * @param downAfter how long a primary may be silent before it counts as dead; at least 1 ms. For
+   *     tests that pause a primary and want no failover: a minute
+   * @param settings added to the command line of the primary and the replicas
+   * @return the group
+   * @throws IllegalStateException if one does not come up, with its log, or they do not find each
+   *     other
+   */
+  public static SentinelGroup start(Duration downAfter, String... settings) {
+    return start(downAfter, List.of(RedisServerProcess.chosen().toString()), settings);
   }
 
   /**
    * Starts all by a command of one or more words, and waits as {@link #start(String...)} does.
    *
+   * @param downAfter how long a primary may be silent before it counts as dead; at least 1 ms
    * @param command as for {@link RedisServerProcess#start(List, String...)}; with {@code
    *     --sentinel} it must be a Sentinel
    * @param settings added to the command line of the primary and the replicas
@@ -60,7 +78,7 @@ public final class SentinelGroup implements AutoCloseable {
    * @throws IllegalStateException if one does not come up, with its log, or they do not find each
    *     other
    */
-  public static SentinelGroup start(List<String> command, String... settings) {
+  public static SentinelGroup start(Duration downAfter, List<String> command, String... settings) {
     SentinelGroup group = new SentinelGroup();
     try {
       PrimaryWithReplicas data = PrimaryWithReplicas.start(command, REPLICAS, settings);
@@ -71,7 +89,7 @@ public final class SentinelGroup implements AutoCloseable {
           String.join(
               "\n",
               "sentinel monitor " + NAME + " 127.0.0.1 " + data.primary().port() + " " + QUORUM,
-              "sentinel down-after-milliseconds " + NAME + " 1000",
+              "sentinel down-after-milliseconds " + NAME + " " + downAfter.toMillis(),
               "sentinel failover-timeout " + NAME + " 5000",
               "sentinel parallel-syncs " + NAME + " 1",
               "");

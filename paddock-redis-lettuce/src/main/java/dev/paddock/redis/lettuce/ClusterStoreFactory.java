@@ -122,8 +122,7 @@ final class ClusterStoreFactory implements StoreFactory {
         node.compareTo(options.connectTimeout()) < 0 ? node : options.connectTimeout();
     List<RedisURI> targets =
         seeds.stream().map(uri -> RedisUris.copy(uri, timeout)).collect(Collectors.toList());
-    return new OwnedClient(
-        environment, new StoreOptions(timeout, options.commandTimeout()), targets);
+    return new OwnedClient(environment, timeout, options, targets);
   }
 
   private static StatefulRedisClusterConnection<byte[], byte[]> connect(

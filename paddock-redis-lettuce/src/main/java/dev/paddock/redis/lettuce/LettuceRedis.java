@@ -8,6 +8,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.paddock.spi.StoreFactory;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ReadFrom;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -26,25 +27,58 @@ import java.util.List;
  *
  * <p>While Redis is gone, commands that arrive within one command time-out of the loss wait for the
  * reconnect; later ones fail at once. Reconnecting goes on for ever, at most a second apart.
+ *
+ * <p><b>Sentinel.</b> A URI may name Sentinels instead of a server. They are asked for the primary
+ * at each connect, in the order of the URI, and a server that says that it is a replica is left
+ * again before a command is sent to it. Each of the steps of connecting (each Sentinel, the
+ * primary) may take an equal share of the connect time-out. A failover loses what the old primary
+ * had not replicated: an invalidation too.
+ *
+ * <p><b>Reads from replicas.</b> With a {@link ReadFrom} other than {@link ReadFrom#UPSTREAM}
+ * values are read (GET, nothing else) where it says; everything else goes to the primary. That
+ * gives up a guarantee: a read that starts after {@code invalidate} or {@code put} has returned may
+ * still get the older value, for as long as the replica lags. A replica that fails, or is silent
+ * for half a command time-out, is passed over: the primary is asked. With Sentinels, replicas that
+ * come and go are noticed; without, the replicas are those that the server knew when the store was
+ * opened.
  */
 public final class LettuceRedis {
   private LettuceRedis() {}
+
+  /**
+   * Uses the application's own client, with the client's own options, and reads from the primary.
+   * The client is never shut down; only the connections made here are closed.
+   *
+   * @param client the client; auto-reconnect must be on
+   * @param uri the server, or Sentinels and the name of the primary; database, users, passwords and
+   *     TLS are taken from it, its time-out is not ({@link
+   *     dev.paddock.Paddock.Builder#connectTimeout} counts)
+   * @return a factory
+   * @throws IllegalArgumentException if the URI names no host, or the client does not reconnect by
+   *     itself: a connection that was lost once would then stay lost
+   */
+  public static StoreFactory using(RedisClient client, RedisURI uri) {
+    return using(client, uri, ReadFrom.UPSTREAM);
+  }
 
   /**
    * Uses the application's own client, with the client's own options. The client is never shut
    * down; only the connections made here are closed.
    *
    * @param client the client; auto-reconnect must be on
-   * @param uri the server; database, user, password and TLS are taken from it, its time-out is not
-   *     ({@link dev.paddock.Paddock.Builder#connectTimeout} counts)
+   * @param uri the server, or Sentinels and the name of the primary; database, users, passwords and
+   *     TLS are taken from it, its time-out is not ({@link
+   *     dev.paddock.Paddock.Builder#connectTimeout} counts)
+   * @param readFrom where values are read; see above for what is given up
    * @return a factory
-   * @throws IllegalArgumentException if the URI names no host or names Sentinels, or the client
-   *     does not reconnect by itself: a connection that was lost once would then stay lost
+   * @throws IllegalArgumentException if the URI names no host, or the client does not reconnect by
+   *     itself: a connection that was lost once would then stay lost
    */
-  public static StoreFactory using(RedisClient client, RedisURI uri) {
+  public static StoreFactory using(RedisClient client, RedisURI uri, ReadFrom readFrom) {
     requireNonNull(client, "client");
+    requireNonNull(readFrom, "readFrom");
     requireReconnect(client.getOptions());
-    return new LettuceStoreFactory(client, RedisUris.checked(uri));
+    return new LettuceStoreFactory(client, RedisUris.checked(uri), readFrom);
   }
 
   private static void requireReconnect(ClientOptions options) {
@@ -84,33 +118,74 @@ public final class LettuceRedis {
   }
 
   /**
-   * Starts a client of its own for each store, and shuts it down with the store.
+   * Starts a client of its own for each store, and shuts it down with the store. Reads from the
+   * primary.
    *
-   * @param uri the server; database, user, password and TLS are taken from it, its time-out is not
-   *     ({@link dev.paddock.Paddock.Builder#connectTimeout} counts)
+   * @param uri the server, or Sentinels and the name of the primary; database, users, passwords and
+   *     TLS are taken from it, its time-out is not ({@link
+   *     dev.paddock.Paddock.Builder#connectTimeout} counts)
    * @return a factory
-   * @throws IllegalArgumentException if the URI names no host or names Sentinels
+   * @throws IllegalArgumentException if the URI names no host
    */
   public static StoreFactory connect(RedisURI uri) {
-    return new LettuceStoreFactory(null, RedisUris.checked(uri));
+    return connect(uri, ReadFrom.UPSTREAM);
   }
 
   /**
    * Starts a client of its own for each store, and shuts it down with the store.
+   *
+   * @param uri the server, or Sentinels and the name of the primary; database, users, passwords and
+   *     TLS are taken from it, its time-out is not ({@link
+   *     dev.paddock.Paddock.Builder#connectTimeout} counts)
+   * @param readFrom where values are read; see above for what is given up
+   * @return a factory
+   * @throws IllegalArgumentException if the URI names no host
+   */
+  public static StoreFactory connect(RedisURI uri, ReadFrom readFrom) {
+    requireNonNull(readFrom, "readFrom");
+    return new LettuceStoreFactory(null, RedisUris.checked(uri), readFrom);
+  }
+
+  /**
+   * Starts a client of its own for each store, and shuts it down with the store. Reads from the
+   * primary.
    *
    * @param uri {@code redis://user:password@host:6379/0}, or {@code rediss://} for TLS. User,
    *     password, port and database may be left out ({@code :password@} is the default user).
    *     Special characters of user and password are percent-encoded. Parameters: {@code clientName}
    *     and {@code verifyPeer} ({@code FULL}, {@code CA} or {@code NONE}; {@code FULL} by default).
    *     Several hosts, {@code redis://host:6379,host:6379}, are nodes of a Redis Cluster, from
-   *     which the others are learned; one host that turns out to be such a node will do as well
+   *     which the others are learned; one host that turns out to be such a node will do as well.
+   *     For Sentinels {@code redis-sentinel://user:password@host1:26379,host2:26379/0#name} (or
+   *     {@code rediss-sentinel://} for TLS to all of them): user and password are those of the
+   *     primary, and Sentinels that want a password take a {@link RedisURI}
    * @return a factory
    * @throws IllegalArgumentException if the URI is malformed; the message holds no part of what may
    *     be user or password
    */
   public static StoreFactory connect(String uri) {
-    return RedisUris.isList(uri)
-        ? new ClusterStoreFactory(null, RedisUris.parseAll(uri))
-        : new LettuceStoreFactory(null, RedisUris.parse(uri));
+    return connect(uri, ReadFrom.UPSTREAM);
+  }
+
+  /**
+   * Starts a client of its own for each store, and shuts it down with the store.
+   *
+   * @param uri as for {@link #connect(String)}
+   * @param readFrom where values are read; see above for what is given up
+   * @return a factory
+   * @throws IllegalArgumentException if the URI is malformed (the message holds no part of what may
+   *     be user or password), or names nodes of a cluster to be read elsewhere than on its masters
+   */
+  @SuppressWarnings("ReferenceEquality") // Lettuce's constants
+  public static StoreFactory connect(String uri, ReadFrom readFrom) {
+    requireNonNull(readFrom, "readFrom");
+    if (!RedisUris.isList(uri)) {
+      return new LettuceStoreFactory(null, RedisUris.parse(uri), readFrom);
+    }
+    if (readFrom != ReadFrom.UPSTREAM) {
+      throw new IllegalArgumentException(
+          "values of a cluster are read from its masters only: leave out readFrom");
+    }
+    return new ClusterStoreFactory(null, RedisUris.parseAll(uri));
   }
 }

@@ -15,10 +15,15 @@ import dev.paddock.spi.Environment;
 import dev.paddock.spi.FillStore;
 import dev.paddock.spi.StoreFactory;
 import dev.paddock.spi.StoreOptions;
+import io.lettuce.core.ConnectionFuture;
+import io.lettuce.core.ReadFrom;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.masterreplica.MasterReplica;
+import io.lettuce.core.masterreplica.StatefulRedisMasterReplicaConnection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -35,16 +40,19 @@ final class LettuceStoreFactory implements StoreFactory {
 
   private final @Nullable RedisClient applicationClient;
   private final RedisURI uri;
+  private final ReadFrom readFrom;
 
   /**
    * Makes a factory.
    *
    * @param applicationClient the client to use, or null for one of our own
    * @param uri a copy that nobody else changes
+   * @param readFrom where values are read
    */
-  LettuceStoreFactory(@Nullable RedisClient applicationClient, RedisURI uri) {
+  LettuceStoreFactory(@Nullable RedisClient applicationClient, RedisURI uri, ReadFrom readFrom) {
     this.applicationClient = applicationClient;
     this.uri = uri;
+    this.readFrom = readFrom;
   }
 
   @Override
@@ -92,23 +100,28 @@ final class LettuceStoreFactory implements StoreFactory {
       throw new PaddockInterruptedException("interrupted while opening the store", null);
     }
     long deadline = environment.nanoTime() + options.connectTimeout().toNanos();
-    RedisURI target = RedisUris.copy(uri, options.connectTimeout());
+    Duration step = RedisUris.step(uri, options.connectTimeout());
+    RedisURI target = RedisUris.copy(uri, step);
     Secrets secrets = Secrets.of(target);
     OpenFailures failures = new OpenFailures(target, secrets, options);
-    OwnedClient owned = applicationClient == null ? new OwnedClient(environment, options) : null;
+    OwnedClient owned =
+        applicationClient == null ? new OwnedClient(environment, step, options) : null;
     RedisClient client = owned == null ? applicationClient : owned.client();
     if (client == null) {
       throw new IllegalStateException("no client");
     }
     LettuceTransport transport;
     try {
+      ConnectionFuture<StatefulRedisConnection<byte[], byte[]>> connecting =
+          client.connectAsync(ByteArrayCodec.INSTANCE, target);
       transport =
           new LettuceTransport(
               client,
               owned,
               target,
               secrets,
-              connect(client, target, environment, deadline),
+              connected(connecting, environment, deadline),
+              connecting.getRemoteAddress(),
               environment,
               options);
     } catch (Exception e) {
@@ -126,6 +139,12 @@ final class LettuceStoreFactory implements StoreFactory {
       }
       if (server.cluster() && applicationClient != null) {
         throw failures.cluster();
+      }
+      if (server.cluster() && readFrom != ReadFrom.UPSTREAM) {
+        throw failures.clusterReadElsewhere();
+      }
+      if (!server.cluster()) {
+        readValuesElsewhere(transport, client, target, environment, options, deadline);
       }
     } catch (Exception e) {
       transport.close();
@@ -154,11 +173,28 @@ final class LettuceStoreFactory implements StoreFactory {
    */
   record About(@Nullable ServerVersion version, boolean cluster) {}
 
-  private static StatefulRedisConnection<byte[], byte[]> connect(
-      RedisClient client, RedisURI target, Environment environment, long deadline)
+  @SuppressWarnings("ReferenceEquality") // Lettuce's constants
+  private void readValuesElsewhere(
+      LettuceTransport transport,
+      RedisClient client,
+      RedisURI target,
+      Environment environment,
+      StoreOptions options,
+      long deadline)
       throws Exception {
-    CompletionStage<StatefulRedisConnection<byte[], byte[]>> connecting =
-        client.connectAsync(ByteArrayCodec.INSTANCE, target);
+    if (readFrom == ReadFrom.UPSTREAM) {
+      return;
+    }
+    CompletionStage<StatefulRedisMasterReplicaConnection<byte[], byte[]>> connecting =
+        MasterReplica.connectAsync(client, ByteArrayCodec.INSTANCE, target);
+    StatefulRedisMasterReplicaConnection<byte[], byte[]> connection =
+        connected(connecting, environment, deadline);
+    connection.setReadFrom(readFrom);
+    transport.readFrom(connection, options.commandTimeout().dividedBy(2).toNanos());
+  }
+
+  private static <C extends StatefulConnection<byte[], byte[]>> C connected(
+      CompletionStage<C> connecting, Environment environment, long deadline) throws Exception {
     try {
       return requireNonNull(await(connecting, environment, deadline));
     } catch (Exception e) {

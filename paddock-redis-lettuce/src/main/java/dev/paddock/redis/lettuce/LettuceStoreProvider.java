@@ -8,8 +8,9 @@ import dev.paddock.spi.StoreFactory;
 import dev.paddock.spi.StoreProvider;
 
 /**
- * Opens {@code redis://} and {@code rediss://} URIs for {@link
- * dev.paddock.Paddock#connect(String)}, as {@link LettuceRedis#connect(String)} does. Stateless.
+ * Opens {@code redis://}, {@code rediss://}, {@code redis-sentinel://} and {@code
+ * rediss-sentinel://} URIs for {@link dev.paddock.Paddock#connect(String)}, as {@link
+ * LettuceRedis#connect(String)} does. Stateless.
  */
 public final class LettuceStoreProvider implements StoreProvider {
   /** For {@link java.util.ServiceLoader}. */

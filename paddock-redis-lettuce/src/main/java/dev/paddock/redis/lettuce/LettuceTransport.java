@@ -10,14 +10,17 @@ import dev.paddock.spi.HintSubscription;
 import dev.paddock.spi.StoreOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -45,12 +48,14 @@ final class LettuceTransport implements RedisTransport {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
   private final AtomicLong readOnlyAt;
+  private volatile @Nullable ReplicaReads replicas;
 
   /**
    * Takes over a connection.
    *
    * @param client makes the connection for subscriptions
    * @param owned the same client, if it is to be shut down with the transport
+   * @param server where the connection leads to, if known
    */
   LettuceTransport(
       RedisClient client,
@@ -58,6 +63,7 @@ final class LettuceTransport implements RedisTransport {
       RedisURI uri,
       Secrets secrets,
       StatefulRedisConnection<byte[], byte[]> connection,
+      @Nullable SocketAddress server,
       Environment environment,
       StoreOptions options) {
     this.environment = environment;
@@ -83,11 +89,29 @@ final class LettuceTransport implements RedisTransport {
             commandNanos,
             () -> client.connectPubSubAsync(ByteArrayCodec.INSTANCE, uri));
     this.readOnlyAt = new AtomicLong(environment.nanoTime() - READ_ONLY_PAUSE_NANOS);
-    connection.addListener(link);
+    if (RedisUris.hasSentinels(uri)) {
+      PrimaryCheck check =
+          new PrimaryCheck(
+              environment, link, commandNanos, this::role, this::reconnect, this::leave);
+      connection.addListener(check);
+      check.begin(server);
+    } else {
+      connection.addListener(link);
+    }
+  }
+
+  /** Sends GET to where Lettuce's setting says from now on, and takes over the connection. */
+  void readFrom(StatefulConnection<byte[], byte[]> source, long patienceNanos) {
+    replicas = new ReplicaReads(environment, source, link, this::getFromPrimary, patienceNanos);
   }
 
   @Override
   public CompletionStage<byte @Nullable []> get(byte[] key) {
+    ReplicaReads elsewhere = replicas;
+    return elsewhere == null ? getFromPrimary(key) : elsewhere.get(key);
+  }
+
+  private CompletionStage<byte @Nullable []> getFromPrimary(byte[] key) {
     return link.send(
         new Call<>(
             link,
@@ -137,6 +161,18 @@ final class LettuceTransport implements RedisTransport {
             Call.args()));
   }
 
+  /** Sends ROLE, past the link: it is asked before commands are let through. */
+  CompletionStage<List<Object>> role() {
+    Call<List<Object>> call =
+        new Call<>(
+            link.uncounted(),
+            CommandType.ROLE,
+            new NestedMultiOutput<>(ByteArrayCodec.INSTANCE),
+            Call.args());
+    connection.dispatch(call);
+    return call;
+  }
+
   @Override
   public Object nodeOf(byte[] key) {
     return link.node();
@@ -153,22 +189,53 @@ final class LettuceTransport implements RedisTransport {
   }
 
   /**
-   * The server has become a replica, so the primary is elsewhere by now: a host name that follows
-   * it leads there at the next connect. Not again within seconds, in case it does not.
+   * The server has become a replica, so the primary is elsewhere by now: the Sentinels, or a host
+   * name that follows it, lead there at the next connect. Not again within seconds, in case they do
+   * not.
    */
   private void readOnly() {
-    if (owned == null) {
-      return;
-    }
     long before = readOnlyAt.get();
     long now = environment.nanoTime();
     if (now - before >= READ_ONLY_PAUSE_NANOS && readOnlyAt.compareAndSet(before, now)) {
+      reconnect();
+    }
+  }
+
+  /** Makes new connections; of an application's client only the one for commands, by its end. */
+  private void reconnect() {
+    if (owned != null) {
       owned.reconnect();
+      return;
+    }
+    try {
+      connection.dispatch(
+          new Call<>(
+              link.uncounted(),
+              CommandType.QUIT,
+              new StatusOutput<>(ByteArrayCodec.INSTANCE),
+              Call.args()));
+    } catch (RuntimeException e) {
+      // The application has shut its client down.
+      System.getLogger(LettuceTransport.class.getPackageName())
+          .log(System.Logger.Level.DEBUG, () -> "can't reconnect: " + e.getClass().getName());
+    }
+  }
+
+  /** The primary has moved: a server that hangs would keep the connection for hints for ever. */
+  private void leave(SocketAddress former) {
+    if (owned != null) {
+      owned.leave(former);
     }
   }
 
   Link link() {
     return link;
+  }
+
+  /** How many reads from replicas are without a reply. */
+  int openReads() {
+    ReplicaReads elsewhere = replicas;
+    return elsewhere == null ? 0 : elsewhere.open();
   }
 
   HintChannels hints() {
@@ -180,7 +247,8 @@ final class LettuceTransport implements RedisTransport {
     if (closing.compareAndSet(false, true)) {
       link.close();
       CompletionStage<Void> ended =
-          CompletableFuture.allOf(connection.closeAsync(), hints.close().toCompletableFuture())
+          CompletableFuture.allOf(
+                  connection.closeAsync(), hints.close().toCompletableFuture(), closeReplicas())
               .handle((nothing, failed) -> owned)
               .thenCompose(
                   client ->
@@ -191,6 +259,11 @@ final class LettuceTransport implements RedisTransport {
     if (!(Thread.currentThread() instanceof FastThreadLocalThread)) {
       await(closed);
     }
+  }
+
+  private CompletableFuture<Void> closeReplicas() {
+    ReplicaReads elsewhere = replicas;
+    return elsewhere == null ? CompletableFuture.completedFuture(null) : elsewhere.close();
   }
 
   /** Waits for the end of closing, within reason. */

@@ -253,6 +253,22 @@ final class Link implements RedisConnectionStateListener, Call.Owner {
     open.decrementAndGet();
   }
 
+  /** An owner for commands that do not go through the link. */
+  Call.Owner uncounted() {
+    return new Call.Owner() {
+      @Override
+      public void settled() {}
+
+      @Override
+      public void readOnly() {}
+
+      @Override
+      public StoreException unanswered(Throwable cause, boolean mayHaveHappened) {
+        return Link.this.unanswered(cause, mayHaveHappened);
+      }
+    };
+  }
+
   @Override
   public void readOnly() {
     onReadOnly.run();

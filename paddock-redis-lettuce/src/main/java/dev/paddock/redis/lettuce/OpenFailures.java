@@ -22,16 +22,28 @@ import org.jspecify.annotations.Nullable;
 
 /** Says why a store could not be opened: which server, what happened, what to do. */
 final class OpenFailures {
+  private final boolean sentinels;
   private final int database;
   private final StoreOptions options;
   private final String server;
   private final Secrets secrets;
 
   OpenFailures(RedisURI uri, Secrets secrets, StoreOptions options) {
-    this(uri.getDatabase(), "Redis at " + RedisUris.address(uri), secrets, options);
+    this(
+        uri.getDatabase(),
+        "Redis at " + RedisUris.address(uri),
+        RedisUris.hasSentinels(uri),
+        secrets,
+        options);
   }
 
   OpenFailures(int database, String server, Secrets secrets, StoreOptions options) {
+    this(database, server, false, secrets, options);
+  }
+
+  private OpenFailures(
+      int database, String server, boolean sentinels, Secrets secrets, StoreOptions options) {
+    this.sentinels = sentinels;
     this.database = database;
     this.options = options;
     this.server = server;
@@ -43,6 +55,14 @@ final class OpenFailures {
         server
             + " is a node of a cluster, which a RedisClient can't use: make a RedisClusterClient"
             + " and use LettuceRedis.using(RedisClusterClient), or LettuceRedis.connect",
+        null,
+        false);
+  }
+
+  StoreException clusterReadElsewhere() {
+    return new StoreException(
+        server
+            + " is a node of a cluster, whose values are read from its masters: leave out readFrom",
         null,
         false);
   }
@@ -77,6 +97,22 @@ final class OpenFailures {
         return "it is a server of its own and no node of a cluster: name it alone, without a list";
       }
     }
+    if (!sentinels) {
+      return serverReason(chain);
+    }
+    if (chain.stream().anyMatch(each -> says(each, "Cannot provide redisAddress"))) {
+      return "the Sentinels know no primary of that name: check the name after '#' in the URI";
+    }
+    return chain.stream().anyMatch(each -> says(each, "Redis Sentinel"))
+        ? "no Sentinel could be asked; about the last of them: " + serverReason(chain)
+        : serverReason(chain);
+  }
+
+  private static boolean says(Throwable thrown, String words) {
+    return thrown.getMessage() != null && thrown.getMessage().contains(words);
+  }
+
+  private String serverReason(List<Throwable> chain) {
     RedisCommandExecutionException refused = first(chain, RedisCommandExecutionException.class);
     if (refused != null) {
       return refusal(String.valueOf(refused.getMessage()));

@@ -25,6 +25,7 @@ import io.lettuce.core.resource.IOUringProvider;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -64,17 +65,28 @@ final class OwnedClient implements NettyCustomizer {
   private final ClientResources resources;
   private final AbstractRedisClient client;
 
-  /** Starts a client of one server. */
-  OwnedClient(Environment environment, StoreOptions options) {
-    this(environment, options, List.of());
+  /**
+   * Starts a client of one server, or of Sentinels.
+   *
+   * @param connectTimeout how long connecting to one address may take
+   * @param options the store's time-outs
+   */
+  OwnedClient(Environment environment, Duration connectTimeout, StoreOptions options) {
+    this(environment, connectTimeout, options, List.of());
   }
 
   /**
    * Starts a client.
    *
-   * @param seeds nodes of a cluster, or empty for one server
+   * @param connectTimeout how long connecting to one address may take
+   * @param options the store's time-outs
+   * @param seeds nodes of a cluster, or empty for another client
    */
-  OwnedClient(Environment environment, StoreOptions options, List<RedisURI> seeds) {
+  OwnedClient(
+      Environment environment,
+      Duration connectTimeout,
+      StoreOptions options,
+      List<RedisURI> seeds) {
     this.environment = environment;
     Duration silence = options.commandTimeout().multipliedBy(SILENT_COMMANDS);
     silenceNanos = (silence.compareTo(SILENCE_MIN) < 0 ? SILENCE_MIN : silence).toNanos();
@@ -89,12 +101,12 @@ final class OwnedClient implements NettyCustomizer {
             .build();
     if (seeds.isEmpty()) {
       RedisClient one = RedisClient.create(resources);
-      one.setOptions(configured(ClientOptions.builder(), options).build());
+      one.setOptions(configured(ClientOptions.builder(), connectTimeout).build());
       client = one;
     } else {
       RedisClusterClient cluster = RedisClusterClient.create(resources, seeds);
       ClusterClientOptions.Builder builder = ClusterClientOptions.builder();
-      configured(builder, options);
+      configured(builder, connectTimeout);
       cluster.setOptions(
           builder
               .topologyRefreshOptions(
@@ -109,12 +121,12 @@ final class OwnedClient implements NettyCustomizer {
   }
 
   private static ClientOptions.Builder configured(
-      ClientOptions.Builder builder, StoreOptions options) {
+      ClientOptions.Builder builder, Duration connectTimeout) {
     return builder
         .autoReconnect(true)
         .disconnectedBehavior(DisconnectedBehavior.ACCEPT_COMMANDS)
         .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-        .socketOptions(socketOptions(options.connectTimeout()));
+        .socketOptions(socketOptions(connectTimeout));
   }
 
   private static SocketOptions socketOptions(Duration connectTimeout) {
@@ -157,6 +169,15 @@ final class OwnedClient implements NettyCustomizer {
   void reconnect() {
     for (Channel channel : channels) {
       Future<?> unused = channel.close();
+    }
+  }
+
+  /** Closes the connections to an address, so that they are made anew to where the primary is. */
+  void leave(SocketAddress address) {
+    for (Channel channel : channels) {
+      if (address.equals(channel.remoteAddress())) {
+        Future<?> unused = channel.close();
+      }
     }
   }
 

@@ -6,13 +6,15 @@ package dev.paddock.redis.lettuce;
 
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the password out of exceptions that others made: a server (or a proxy in front of it) that
+ * Keeps passwords out of exceptions that others made: a server (or a proxy in front of it) that
  * does not know HELLO or AUTH answers with the arguments, password included, and Lettuce carries
  * that answer along as a message, a cause or a suppressed exception.
  *
@@ -21,30 +23,41 @@ import org.jspecify.annotations.Nullable;
 final class Secrets {
   static final String HIDDEN = "the reason is not shown, because its text holds the password";
 
-  private final @Nullable String password;
+  private final List<String> passwords;
 
-  private Secrets(@Nullable String password) {
-    this.password = password;
+  private Secrets(List<String> passwords) {
+    this.passwords = passwords;
   }
 
   /** Knows no password: an application's client keeps its own. */
   static Secrets unknown() {
-    return new Secrets(null);
+    return new Secrets(List.of());
   }
 
-  /** Knows the password that the URI has by now, as far as its provider gives it at once. */
+  /**
+   * Knows the passwords that the URI and its Sentinels have by now, as far as their providers give
+   * them at once.
+   */
   static Secrets of(RedisURI uri) {
+    List<String> passwords = new ArrayList<>();
+    collect(uri, passwords);
+    for (RedisURI sentinel : uri.getSentinels()) {
+      collect(sentinel, passwords);
+    }
+    return new Secrets(List.copyOf(passwords));
+  }
+
+  private static void collect(RedisURI uri, List<String> passwords) {
     RedisCredentials credentials = null;
     try {
       credentials = uri.getCredentialsProvider().resolveCredentials().toFuture().getNow(null);
     } catch (RuntimeException e) {
       // Connecting will fail with it; what is not known can't be hidden.
-      return new Secrets(null);
+      return;
     }
-    return new Secrets(
-        credentials != null && credentials.hasPassword()
-            ? new String(credentials.getPassword())
-            : null);
+    if (credentials != null && credentials.hasPassword() && credentials.getPassword().length > 0) {
+      passwords.add(new String(credentials.getPassword()));
+    }
   }
 
   /** Returns the exception if nothing in it holds the password, else null. */
@@ -67,7 +80,7 @@ final class Secrets {
   }
 
   private boolean leaks(@Nullable String text) {
-    return text != null && password != null && !password.isEmpty() && text.contains(password);
+    return text != null && passwords.stream().anyMatch(text::contains);
   }
 
   private boolean leaks(@Nullable Throwable thrown, Set<Throwable> seen) {

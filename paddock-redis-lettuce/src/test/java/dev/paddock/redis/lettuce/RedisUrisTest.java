@@ -107,7 +107,22 @@ final class RedisUrisTest {
         "redis://user:hunter22@[::1",
         "redis:user:hunter22@localhost",
         "http://user:hunter22@localhost",
-        "redis-sentinel://user:hunter22@localhost/0#m",
+        "redis-sentinel://user:hunter22@localhost/0",
+        "redis-sentinel://user:hunter22@localhost/0#",
+        "redis-sentinel://user:hunter22@localhost/0#m#hunter22",
+        "redis-sentinel://user:hunter22@localhost/zero#m",
+        "redis-sentinel://user:hunter22@a:1,b:hunter22/0#m",
+        "redis-sentinel://user:hunter22@a:1,b:0/0#m",
+        "redis-sentinel://user:hunter22@a:1,,b:2/0#m",
+        "redis-sentinel://user:hunter22@a:1,b:70000/0#m",
+        "redis-sentinel://user:hunter22@/0#m",
+        "redis-sentinel://user:hunter22#x@a:1,b:2/0#m",
+        "redis-sentinel://user:hunter22#x@a",
+        "redis-sentinel://user:hunter22/x@a:1/0#m",
+        "redis-sentinel://user:hunter22?x@a:1/0#m",
+        "redis-sentinel://user:hunter22@a:1?timeout=1s#m",
+        "redis-sentinel:user:hunter22@a#m",
+        "redis://user:hunter22@localhost?sentinelMasterId=m",
         "hunter22"
       })
   void uri_malformed_isRefusedWithoutItsPassword(String uri) {
@@ -142,7 +157,9 @@ final class RedisUrisTest {
     assertThat(provider.accepts("redis://h")).isTrue();
     assertThat(provider.accepts("rediss://h")).isTrue();
     assertThat(provider.accepts("Rediss://h")).isTrue();
-    assertThat(provider.accepts("redis-sentinel://h")).isFalse();
+    assertThat(provider.accepts("redis-sentinel://h")).isTrue();
+    assertThat(provider.accepts("Rediss-Sentinel://h")).isTrue();
+    assertThat(provider.accepts("redis-socket://h")).isFalse();
     assertThat(provider.accepts("redis+ssl://h")).isFalse();
     assertThat(provider.accepts("memory:x")).isFalse();
     assertThat(provider.accepts("")).isFalse();
@@ -155,12 +172,105 @@ final class RedisUrisTest {
   }
 
   @Test
-  void redisUri_withSentinels_isRefused() {
-    RedisURI uri = RedisURI.Builder.sentinel("127.0.0.1", 26379, "m").build();
+  void sentinelUri_complete_isRead() {
+    RedisURI uri =
+        RedisUris.parse(
+            "rediss-sentinel://al%40ice:s3cr%2Fet@h_1:1,h2/7?verifyPeer=CA&clientName=me#my-primary.1");
 
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> LettuceRedis.connect(uri))
-        .withMessageContaining("Sentinel");
+    assertThat(uri.getSentinelMasterId()).isEqualTo("my-primary.1");
+    assertThat(uri.getSentinels())
+        .extracting(RedisURI::getHost, RedisURI::getPort, RedisURI::isSsl, RedisURI::getVerifyMode)
+        .containsExactly(
+            org.assertj.core.groups.Tuple.tuple("h_1", 1, true, SslVerifyMode.CA),
+            org.assertj.core.groups.Tuple.tuple("h2", 26379, true, SslVerifyMode.CA));
+    assertThat(uri.getSentinels()).noneMatch(each -> credentials(each).hasPassword());
+    assertThat(uri.getDatabase()).isEqualTo(7);
+    assertThat(uri.getClientName()).isEqualTo("me");
+    assertThat(uri.isSsl()).isTrue();
+    assertThat(credentials(uri).getUsername()).isEqualTo("al@ice");
+    assertThat(credentials(uri).getPassword()).isEqualTo("s3cr/et".toCharArray());
+    assertThat(RedisUris.address(uri)).isEqualTo("my-primary.1 of the Sentinels h_1:1,h2:26379");
+    assertThat(uri.toString()).doesNotContain("s3cr");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis-sentinel://h1#m",
+        "Redis-Sentinel://h1:26379/#m",
+        "redis-sentinel://:pw@h1#m",
+        "redis-sentinel://h1?sentinelMasterId=m"
+      })
+  void sentinelUri_short_getsDefaults(String text) {
+    RedisURI uri = RedisUris.parse(text);
+
+    assertThat(uri.getSentinelMasterId()).isEqualTo("m");
+    assertThat(RedisUris.address(uri)).isEqualTo("m of the Sentinels h1:26379");
+    assertThat(uri.getDatabase()).isZero();
+    assertThat(uri.isSsl()).isFalse();
+  }
+
+  @Test
+  void redisUri_ofSentinels_isCopiedWhole() {
+    RedisURI sentinel = RedisURI.create("redis://watch:sesame@s1:1");
+    RedisURI uri =
+        RedisURI.builder()
+            .withSentinel(sentinel)
+            .withSentinel("s2", 2)
+            .withSentinelMasterId("m")
+            .withAuthentication("u", "hunter22")
+            .withDatabase(3)
+            .withSsl(true)
+            .build();
+    uri.getSentinels().get(1).setSsl(false);
+    RedisURI copy = RedisUris.copy(RedisUris.checked(uri), Duration.ofMillis(1234));
+    uri.getSentinels().get(0).setHost("elsewhere");
+    uri.getSentinels().remove(1);
+
+    assertThat(copy.getSentinelMasterId()).isEqualTo("m");
+    assertThat(copy.getHost()).isNull();
+    assertThat(copy.getDatabase()).isEqualTo(3);
+    assertThat(copy.isSsl()).isTrue();
+    assertThat(credentials(copy).getPassword()).isEqualTo("hunter22".toCharArray());
+    assertThat(copy.getSentinels())
+        .extracting(RedisURI::getHost, RedisURI::getPort, RedisURI::isSsl, RedisURI::getTimeout)
+        .containsExactly(
+            org.assertj.core.groups.Tuple.tuple("s1", 1, true, Duration.ofMillis(1234)),
+            org.assertj.core.groups.Tuple.tuple("s2", 2, false, Duration.ofMillis(1234)));
+    assertThat(credentials(copy.getSentinels().get(0)).getUsername()).isEqualTo("watch");
+    assertThat(credentials(copy.getSentinels().get(0)).getPassword())
+        .isEqualTo("sesame".toCharArray());
+    assertThat(Secrets.of(copy).shown("it says sesame")).isEqualTo(Secrets.HIDDEN);
+    assertThat(Secrets.of(copy).shown("it says hunter22")).isEqualTo(Secrets.HIDDEN);
+    assertThat(Secrets.of(copy).shown("it says nothing")).isEqualTo("it says nothing");
+  }
+
+  @Test
+  void redisUri_ofSentinelsThatIsIncomplete_isRefused() {
+    RedisURI nameless = RedisURI.Builder.sentinel("127.0.0.1", 26379).build();
+    RedisURI unwatched = RedisURI.create("redis://h");
+    unwatched.setSentinelMasterId("m");
+    RedisURI both = RedisURI.Builder.sentinel("127.0.0.1", 26379, "m").build();
+    both.setHost("h");
+    RedisURI hostless = RedisURI.Builder.sentinel("127.0.0.1", 26379, "m").build();
+    hostless.getSentinels().get(0).setHost("");
+    RedisURI portless = RedisURI.Builder.sentinel("127.0.0.1", 26379, "m").build();
+    portless.getSentinels().get(0).setPort(0);
+
+    for (RedisURI uri : java.util.List.of(nameless, unwatched, both, hostless, portless)) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> LettuceRedis.connect(uri))
+          .withMessageContaining("RedisURI");
+    }
+  }
+
+  @Test
+  void step_ofConnecting_isAShareOfTheWhole() {
+    Duration whole = Duration.ofSeconds(10);
+
+    assertThat(RedisUris.step(RedisUris.parse("redis://h"), whole)).isEqualTo(whole);
+    assertThat(RedisUris.step(RedisUris.parse("redis-sentinel://a,b,c#m"), whole))
+        .isEqualTo(Duration.ofMillis(2500));
   }
 
   @Test

@@ -1,0 +1,129 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.redis.lettuce;
+
+import dev.paddock.StoreException;
+import dev.paddock.spi.Environment;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.CommandType;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends GET where Lettuce's read setting says, and to the primary when no answer comes from there.
+ * Thread-safe.
+ */
+final class ReplicaReads implements Call.Owner {
+  /** What a replica that hangs may keep in memory; beyond that the primary is asked at once. */
+  static final int OPEN_MAX = 1_000;
+
+  private final Environment environment;
+  private final StatefulConnection<byte[], byte[]> connection;
+  private final Link link;
+  private final Function<byte[], CompletionStage<byte @Nullable []>> primary;
+  private final long patienceNanos;
+  private final AtomicInteger open = new AtomicInteger();
+
+  /**
+   * Takes over a connection.
+   *
+   * @param link words failures
+   * @param primary sends GET to the primary
+   * @param patienceNanos how long to wait for an answer before the primary is asked
+   */
+  ReplicaReads(
+      Environment environment,
+      StatefulConnection<byte[], byte[]> connection,
+      Link link,
+      Function<byte[], CompletionStage<byte @Nullable []>> primary,
+      long patienceNanos) {
+    this.environment = environment;
+    this.connection = connection;
+    this.link = link;
+    this.primary = primary;
+    this.patienceNanos = patienceNanos;
+  }
+
+  CompletionStage<byte @Nullable []> get(byte[] key) {
+    if (open.incrementAndGet() > OPEN_MAX) {
+      open.decrementAndGet();
+      return primary.apply(key);
+    }
+    CompletableFuture<byte @Nullable []> result = new CompletableFuture<>();
+    AtomicBoolean passedOver = new AtomicBoolean();
+    Runnable ask =
+        () -> {
+          if (passedOver.compareAndSet(false, true) && !result.isDone()) {
+            primary
+                .apply(key)
+                .whenComplete(
+                    (value, failed) -> {
+                      if (failed == null) {
+                        result.complete(value);
+                      } else {
+                        result.completeExceptionally(failed);
+                      }
+                    });
+          }
+        };
+    Environment.Timer patience = environment.schedule(ask, patienceNanos);
+    Call<byte[]> call =
+        new Call<>(
+            this,
+            CommandType.GET,
+            new ValueOutput<>(ByteArrayCodec.INSTANCE),
+            Call.args().addKey(key));
+    CompletableFuture<?> unused =
+        call.whenComplete(
+            (value, failed) -> {
+              patience.cancel();
+              if (failed == null) {
+                result.complete(value);
+              } else {
+                ask.run();
+              }
+            });
+    dispatch(call);
+    return result;
+  }
+
+  private void dispatch(Call<byte[]> call) {
+    try {
+      connection.<byte[]>dispatch(call);
+    } catch (RuntimeException e) {
+      // No server is fit to read from, or the list of servers is just being replaced.
+      call.completeExceptionally(e);
+    }
+  }
+
+  /** How many commands are without a reply. */
+  int open() {
+    return open.get();
+  }
+
+  @Override
+  public void settled() {
+    open.decrementAndGet();
+  }
+
+  /** Reads are what a replica is for. */
+  @Override
+  public void readOnly() {}
+
+  @Override
+  public StoreException unanswered(Throwable cause, boolean mayHaveHappened) {
+    return link.unanswered(cause, mayHaveHappened);
+  }
+
+  CompletableFuture<Void> close() {
+    return connection.closeAsync();
+  }
+}
