@@ -25,12 +25,18 @@ final class ReplicaReads implements Call.Owner {
   /** What a replica that hangs may keep in memory; beyond that the primary is asked at once. */
   static final int OPEN_MAX = 1_000;
 
+  /** For how long only the primary is asked after a read from elsewhere went unanswered. */
+  private static final long PAUSE_NANOS = 1_000_000_000;
+
   private final Environment environment;
   private final StatefulConnection<byte[], byte[]> connection;
   private final Link link;
   private final Function<byte[], CompletionStage<byte @Nullable []>> primary;
   private final long patienceNanos;
   private final AtomicInteger open = new AtomicInteger();
+
+  /** When a read went unanswered, or a pause before now. */
+  private volatile long silentAt;
 
   /**
    * Takes over a connection.
@@ -50,9 +56,13 @@ final class ReplicaReads implements Call.Owner {
     this.link = link;
     this.primary = primary;
     this.patienceNanos = patienceNanos;
+    this.silentAt = environment.nanoTime() - PAUSE_NANOS;
   }
 
   CompletionStage<byte @Nullable []> get(byte[] key) {
+    if (environment.nanoTime() - silentAt < PAUSE_NANOS) {
+      return primary.apply(key);
+    }
     if (open.incrementAndGet() > OPEN_MAX) {
       open.decrementAndGet();
       return primary.apply(key);
@@ -74,7 +84,13 @@ final class ReplicaReads implements Call.Owner {
                     });
           }
         };
-    Environment.Timer patience = environment.schedule(ask, patienceNanos);
+    Environment.Timer patience =
+        environment.schedule(
+            () -> {
+              silentAt = environment.nanoTime();
+              ask.run();
+            },
+            patienceNanos);
     Call<byte[]> call =
         new Call<>(
             this,

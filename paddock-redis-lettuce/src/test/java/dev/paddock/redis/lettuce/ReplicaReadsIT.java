@@ -74,7 +74,8 @@ final class ReplicaReadsIT {
   }
 
   private LettuceTransport transport() {
-    return open(LettuceRedis.connect(primary().uri(), ReadFrom.REPLICA), environment);
+    return open(
+        LettuceRedis.connect(primary().uri(), ReadFrom.REPLICA), environment, Transports.IMPATIENT);
   }
 
   @Test
@@ -150,11 +151,7 @@ final class ReplicaReadsIT {
 
   @Test
   void replicaThatHangs_isPassedOver_andKeepsABoundedNumberOfCommands() throws Exception {
-    LettuceTransport transport =
-        open(
-            LettuceRedis.connect(primary().uri(), ReadFrom.REPLICA),
-            environment,
-            Transports.IMPATIENT);
+    LettuceTransport transport = transport();
     replica().pause();
     try {
       List<CompletableFuture<byte[]>> reads = new ArrayList<>();

@@ -1,0 +1,38 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.redis.lettuce;
+
+import dev.paddock.testkit.FillStoreHarness;
+import dev.paddock.testkit.FillStoreTck;
+import dev.paddock.testkit.RedisServerHarness;
+import dev.paddock.testkit.RedisServerProcess;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The conformance suite, on Valkey 8. */
+final class LettuceValkey8FillStoreIT extends FillStoreTck {
+  private static @Nullable RedisServerProcess server;
+
+  @BeforeAll
+  static void start() {
+    server = Versions.VALKEY_8.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  @Override
+  protected FillStoreHarness newHarness() {
+    RedisServerProcess started = java.util.Objects.requireNonNull(server);
+    return new RedisServerHarness(
+        started,
+        environment -> LettuceRedis.connect(started.uri()).open(environment, Transports.OPTIONS));
+  }
+}
