@@ -38,7 +38,8 @@ public final class Paddock implements AutoCloseable {
   /**
    * Connects to the store that a URI names, by the transport found on the class path.
    *
-   * @param uri for example {@code redis://user:password@host:6379/0}, or {@code rediss://} for TLS
+   * @param uri for example {@code redis://user:password@host:6379/0}, {@code rediss://} for TLS, or
+   *     {@code redis-sentinel://user:password@host1:26379,host2:26379/0#name-of-the-primary}
    * @return a Paddock that is ready
    * @throws IllegalArgumentException if no transport on the class path accepts the URI, or it is
    *     malformed

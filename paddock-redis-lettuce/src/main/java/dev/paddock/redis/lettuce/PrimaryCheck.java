@@ -82,15 +82,15 @@ final class PrimaryCheck implements RedisConnectionStateListener {
   /** Asks the server of the first connection. */
   void begin(@Nullable SocketAddress address) {
     link.lost();
-    ask(address);
+    connected(address);
   }
 
   @Override
   public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-    ask(address);
+    connected(address);
   }
 
-  private void ask(@Nullable SocketAddress address) {
+  void connected(@Nullable SocketAddress address) {
     long mine = era.incrementAndGet();
     Environment.Timer timer =
         environment.schedule(() -> verdict(mine, false, address), answerNanos);
@@ -109,6 +109,10 @@ final class PrimaryCheck implements RedisConnectionStateListener {
 
   @Override
   public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+    lost();
+  }
+
+  void lost() {
     era.incrementAndGet();
     link.lost();
   }

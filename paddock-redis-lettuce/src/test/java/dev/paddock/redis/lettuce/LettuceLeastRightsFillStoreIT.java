@@ -4,10 +4,18 @@
  */
 package dev.paddock.redis.lettuce;
 
+import dev.paddock.spi.Environment;
+import dev.paddock.spi.FillStore;
 import dev.paddock.testkit.FillStoreHarness;
 import dev.paddock.testkit.FillStoreTck;
+import dev.paddock.testkit.RedisConsole;
 import dev.paddock.testkit.RedisServerHarness;
 import dev.paddock.testkit.RedisServerProcess;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -38,7 +46,54 @@ final class LettuceLeastRightsFillStoreIT extends FillStoreTck {
 
   @Override
   protected FillStoreHarness newHarness() {
-    return new RedisServerHarness(
-        server, environment -> LettuceRedis.connect(uri).open(environment, Transports.OPTIONS));
+    server.console().command("ACL", "SETUSER", "cache", "&*");
+    return new Harness(
+        new RedisServerHarness(
+            server,
+            environment -> LettuceRedis.connect(uri).open(environment, Transports.OPTIONS)));
+  }
+
+  /** Where the suite takes rights from the user of the stores, that is another one here. */
+  private record Harness(FillStoreHarness real) implements FillStoreHarness {
+    @Override
+    public Environment environment() {
+      return real.environment();
+    }
+
+    @Override
+    public FillStore open(Environment clientEnvironment) {
+      return real.open(clientEnvironment);
+    }
+
+    @Override
+    public RedisConsole console() {
+      return words -> {
+        Object[] mine = words.clone();
+        if (words[0].equals("ACL")) {
+          Arrays.asList(mine).replaceAll(word -> word.equals("default") ? "cache" : word);
+        }
+        return real.console().command(mine);
+      };
+    }
+
+    @Override
+    public void passTime(Duration atLeast) {
+      real.passTime(atLeast);
+    }
+
+    @Override
+    public <T extends @Nullable Object> T await(CompletionStage<T> stage) {
+      return real.await(stage);
+    }
+
+    @Override
+    public void awaitUntil(String what, BooleanSupplier condition) {
+      real.awaitUntil(what, condition);
+    }
+
+    @Override
+    public void close() {
+      real.close();
+    }
   }
 }
