@@ -1,0 +1,105 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.benchmarks;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The very commands of Paddock's cold fill, sent by hand: what is left above this is what Paddock
+ * spends in the process, what this has above {@link StepsReader} is what its scripts do.
+ */
+final class OwnScriptsReader implements Reader {
+  private static final int HEADER = 99;
+  private static final byte[] PLAIN_CHANNELS = {'P'};
+  private static final byte[] NO = {'0'};
+  private static final byte[] NOTHING = {};
+
+  private final RedisClient client;
+  private final StatefulRedisConnection<byte[], byte[]> connection;
+  private final RedisCommands<byte[], byte[]> redis;
+  private final String acquire;
+  private final String fill;
+
+  OwnScriptsReader(String uri) {
+    client = RedisClient.create(uri);
+    connection = client.connect(ByteArrayCodec.INSTANCE);
+    redis = connection.sync();
+    acquire = redis.scriptLoad(LuaScript.ofPaddock("get_or_acquire.lua"));
+    fill = redis.scriptLoad(LuaScript.ofPaddock("fill.lua"));
+  }
+
+  private static byte[] millis(long value) {
+    return LuaScript.bytes(String.format(Locale.ROOT, "%016d", value));
+  }
+
+  @Override
+  public byte[] read(String name, Source source) {
+    byte[] key = LuaScript.bytes("own:" + name);
+    byte[] value = redis.get(key);
+    if (value != null) {
+      return value;
+    }
+    byte[][] keys = {key, LuaScript.bytes("pdk:{own}:own:" + name)};
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    byte[] owner =
+        LuaScript.bytes(
+            String.format(Locale.ROOT, "%016x%016x", random.nextLong(), random.nextLong()));
+    List<byte[]> granted =
+        redis.evalsha(
+            acquire,
+            ScriptOutputType.MULTI,
+            keys,
+            owner,
+            millis(LuaScript.LEASE_MILLIS),
+            millis(10 * LuaScript.LEASE_MILLIS),
+            LuaScript.bytes(String.format(Locale.ROOT, "%016x", random.nextLong() | 1)),
+            LuaScript.bytes("NORMAL"),
+            NO,
+            NOTHING,
+            millis(WallClock.micros() / 1000 + LuaScript.LEASE_MILLIS),
+            PLAIN_CHANNELS);
+    if (!new String(granted.get(0), UTF_8).equals("GRANTED")) {
+      throw new BenchmarkException("somebody else has " + name, null);
+    }
+    byte[] loaded = source.load();
+    byte[] stored = new byte[HEADER + loaded.length];
+    System.arraycopy(loaded, 0, stored, HEADER, loaded.length);
+    List<byte[]> filled =
+        redis.evalsha(
+            fill,
+            ScriptOutputType.MULTI,
+            keys,
+            owner,
+            granted.get(2),
+            granted.get(3),
+            stored,
+            millis(LuaScript.TTL_MILLIS),
+            PLAIN_CHANNELS);
+    if (!new String(filled.get(0), UTF_8).equals("STORED")) {
+      throw new BenchmarkException(name + " was not stored", null);
+    }
+    return loaded;
+  }
+
+  @Override
+  public void store(String key, byte[] value) {
+    throw new UnsupportedOperationException("for cold fills only");
+  }
+
+  @Override
+  public void close() {
+    connection.close();
+    client.shutdown();
+  }
+}

@@ -1,0 +1,42 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.benchmarks;
+
+import dev.paddock.Cache;
+import dev.paddock.Codecs;
+import dev.paddock.Paddock;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Reads by Paddock, with the default options for calls. */
+final class PaddockReader implements Reader {
+  private final Paddock paddock;
+  private final Cache<String, byte[]> cache;
+
+  PaddockReader(String uri) {
+    // A machine that is busy starting JVMs is slow to connect, which is not what is measured.
+    paddock = Paddock.newBuilder().store(uri).connectTimeout(Duration.ofMinutes(1)).build();
+    cache =
+        paddock
+            .<String, byte[]>cache("bench", Codecs.bytes())
+            .timeToLive(Duration.ofMillis(LuaScript.TTL_MILLIS))
+            .build();
+  }
+
+  @Override
+  public byte @Nullable [] read(String key, Source source) {
+    return cache.get(key, asked -> source.load());
+  }
+
+  @Override
+  public void store(String key, byte[] value) {
+    cache.put(key, value);
+  }
+
+  @Override
+  public void close() {
+    paddock.close();
+  }
+}

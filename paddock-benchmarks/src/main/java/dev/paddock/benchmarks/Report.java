@@ -1,0 +1,64 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.benchmarks;
+
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+
+/** What a worker tells the coordinator: one line of JSON on its standard output. */
+@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "report")
+@JsonSubTypes({
+  @JsonSubTypes.Type(Report.Ready.class),
+  @JsonSubTypes.Type(Report.Sliced.class),
+  @JsonSubTypes.Type(Report.Filled.class),
+  @JsonSubTypes.Type(Report.Herded.class),
+  @JsonSubTypes.Type(Report.Rested.class),
+  @JsonSubTypes.Type(Report.Failed.class)
+})
+sealed interface Report {
+  /** It takes orders. */
+  record Ready() implements Report {}
+
+  /**
+   * The end of {@link Order.Slice}.
+   *
+   * @param reads how many
+   * @param nanos in which time
+   */
+  record Sliced(long reads, long nanos) implements Report {}
+
+  /**
+   * The end of {@link Order.Fills}.
+   *
+   * @param nanos how long all took
+   * @param medianNanos how long one took
+   */
+  record Filled(long nanos, double medianNanos) implements Report {}
+
+  /**
+   * The end of {@link Order.Herd}.
+   *
+   * @param loadEndMicros when the loads of this process ended
+   * @param answerMicros when the callers were answered
+   * @param cpuNanos the processor time that this process has taken
+   */
+  record Herded(long[] loadEndMicros, long[] answerMicros, long cpuNanos) implements Report {}
+
+  /**
+   * The end of {@link Order.Rest}.
+   *
+   * @param growthBytes how much more of the heap is in use after the keys than before
+   * @param flightBytes how much an open flight takes
+   * @param leftBytes how much more is in use after the flights than before
+   */
+  record Rested(long growthBytes, double flightBytes, long leftBytes) implements Report {}
+
+  /**
+   * The order was not carried out.
+   *
+   * @param reason why
+   */
+  record Failed(String reason) implements Report {}
+}

@@ -1,0 +1,61 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.benchmarks;
+
+/**
+ * How much is measured.
+ *
+ * @param quick whether this is a quick run
+ * @param hitPairs pairs of slices for each number of threads
+ * @param sliceMillis how long a slice is
+ * @param warmMillis how long each way runs before
+ * @param countedCalls calls over which commands are counted
+ * @param fillPairs pairs of cold fills, each of so many keys
+ * @param fillKeys keys of one of these
+ * @param stormPairs pairs of fills by many threads
+ * @param stormKeys keys of one of these
+ * @param processes JVMs of a herd
+ * @param callers callers in each
+ * @param loadMillis how long the load of a herd takes
+ * @param warmHerds pairs of short herds before those that are measured
+ * @param herds pairs of herds
+ * @param countedHerds pairs of herds whose commands are counted
+ * @param restKeys keys that are read once
+ * @param flights flights that are open at once
+ * @param operationRounds rounds of the single operations
+ * @param operationMillis how long one iteration of these is
+ */
+record Scale(
+    boolean quick,
+    int hitPairs,
+    long sliceMillis,
+    long warmMillis,
+    int countedCalls,
+    int fillPairs,
+    int fillKeys,
+    int stormPairs,
+    int stormKeys,
+    int processes,
+    int callers,
+    long loadMillis,
+    int warmHerds,
+    int herds,
+    int countedHerds,
+    int restKeys,
+    int flights,
+    int operationRounds,
+    long operationMillis) {
+
+  static Scale quickRun() {
+    return new Scale(
+        true, 5, 600, 1500, 100, 7, 300, 3, 10_000, 4, 50, 200, 40, 20, 3, 100_000, 5_000, 1, 300);
+  }
+
+  static Scale fullRun() {
+    return new Scale(
+        false, 11, 2000, 4000, 1000, 15, 1000, 7, 10_000, 4, 50, 200, 80, 40, 7, 1_000_000, 10_000,
+        3, 1000);
+  }
+}
