@@ -1,0 +1,114 @@
+/*
+ * Copyright The Paddock Authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package dev.paddock.benchmarks;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The driver on a real server, with processes of its own, at the smallest size. */
+final class BenchmarkIT {
+  private static final Scale TINY =
+      new Scale(true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 200, 20, 1, 10);
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream progress = new ByteArrayOutputStream();
+
+  private JsonNode measure(Set<Figure> figures) {
+    int code =
+        BenchmarkCommand.run(
+            TINY,
+            figures,
+            "test",
+            true,
+            false,
+            new PrintStream(out, true, UTF_8),
+            new PrintStream(progress, true, UTF_8));
+    assertThat(code).as("%s", progress).isZero();
+    return JsonMapper.shared().readTree(out.toString(UTF_8));
+  }
+
+  private static JsonNode line(JsonNode report, String figure, String what) {
+    for (JsonNode line : report.get("lines")) {
+      if (line.get("figure").asString().equals(figure)
+          && line.get("what").asString().startsWith(what)) {
+        return line;
+      }
+    }
+    throw new AssertionError("no line " + figure + ": " + what + " in " + report);
+  }
+
+  @Test
+  void herd_ofTwoProcesses_loadsOnceAndCountsTheCommandsOfBothWays() {
+    JsonNode report = measure(EnumSet.of(Figure.COMMANDS, Figure.HERD, Figure.CPU));
+
+    assertThat(line(report, "commands", "hit").get("paddock").asDouble()).isEqualTo(1);
+    assertThat(line(report, "commands", "cold fill").get("paddock").asDouble()).isEqualTo(3);
+    assertThat(line(report, "commands", "refresh").get("paddock").asDouble()).isEqualTo(3);
+
+    assertThat(line(report, "herd", "most loads").get("paddock").asDouble()).isEqualTo(1);
+    JsonNode commands = line(report, "herd", "commands");
+    // Two GETs, two claims, one finish.
+    assertThat(commands.get("bound").asDouble()).isEqualTo(5);
+    // GET and GET_OR_ACQUIRE of each, FILL, and at least one more look of the one that waits.
+    assertThat(commands.get("paddock").asDouble()).isBetween(6.0, 20.0);
+    // A caller is answered after the load has ended.
+    assertThat(line(report, "herd", "load to answer, p50").get("paddock").asDouble()).isPositive();
+    assertThat(line(report, "herd", "load to answer, p50").get("bound").asDouble()).isPositive();
+    assertThat(line(report, "cpu", "all JVMs").get("paddock").asDouble()).isPositive();
+    assertThat(line(report, "cpu", "Redis").get("paddock").asDouble()).isPositive();
+  }
+
+  @Test
+  void figures_ofOneProcess_areAllMeasured() {
+    JsonNode report =
+        measure(
+            EnumSet.of(Figure.HIT, Figure.HOT_KEY, Figure.COLD_FILL, Figure.FILLS, Figure.MEMORY));
+
+    for (String figure : List.of("hit", "hot-key", "cold-fill", "fills")) {
+      assertThat(line(report, figure, "").get("paddock").asDouble()).as(figure).isPositive();
+      assertThat(line(report, figure, "").get("ratio").asDouble()).as(figure).isPositive();
+    }
+    assertThat(line(report, "memory", "one of 20").get("paddock").asDouble()).isPositive();
+  }
+
+  @Test
+  void processes_afterARun_haveEnded() throws IOException, InterruptedException {
+    WorkerProcess worker;
+    long redis;
+    try (Bench bench = new Bench(TINY, new PrintStream(progress, true, UTF_8))) {
+      worker = bench.startWorker();
+      redis = bench.server().pid();
+      assertThat(ProcessHandle.of(worker.pid())).hasValueSatisfying(ProcessHandle::isAlive);
+    }
+    assertThat(ProcessHandle.of(worker.pid()).filter(ProcessHandle::isAlive)).isEmpty();
+    assertThat(ProcessHandle.of(redis).filter(ProcessHandle::isAlive)).isEmpty();
+  }
+
+  @Test
+  void figure_thatFails_isReportedAndMakesTheRunFail() {
+    Scale broken = new Scale(true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 200, 20, 0, 10);
+    int code =
+        BenchmarkCommand.run(
+            broken,
+            EnumSet.of(Figure.JOIN),
+            "test",
+            false,
+            false,
+            new PrintStream(out, true, UTF_8),
+            new PrintStream(progress, true, UTF_8));
+    assertThat(code).isEqualTo(1);
+    assertThat(out.toString(UTF_8)).contains("NOT MEASURED: join");
+  }
+}
