@@ -33,16 +33,18 @@ final class Bench implements AutoCloseable {
   private final Thread reaper = new Thread(this::reap, "benchmark-reaper");
   private final RedisServerProcess server;
   private final List<WorkerProcess> fleet = new ArrayList<>();
+  private volatile boolean ending;
   private @Nullable Herds herds;
 
   Bench(Scale scale, PrintStream progress) {
     this.scale = scale;
     this.progress = progress;
-    Runtime.getRuntime().addShutdownHook(reaper);
     this.server = RedisServerProcess.start();
+    Runtime.getRuntime().addShutdownHook(reaper);
   }
 
   private void reap() {
+    ending = true;
     workers.forEach(WorkerProcess::destroy);
     // The forks of JMH, which has no handle on them for others.
     ProcessHandle.current()
@@ -86,6 +88,9 @@ final class Bench implements AutoCloseable {
     WorkerProcess worker =
         WorkerProcess.start(new Order.Hello(server.uri(), server.pid()), arguments);
     workers.add(worker);
+    if (ending) {
+      worker.destroy();
+    }
     return worker;
   }
 

@@ -47,7 +47,7 @@ final class ColdFills {
     try (WorkerProcess worker = bench.startWorker()) {
       int round = 0;
       for (Way way : List.of(Way.PADDOCK, Way.BARE, Way.PADDOCK, Way.BARE, Way.RECIPE)) {
-        storm(worker, way, round++, scale.stormKeys());
+        storm(worker, way, round++, scale.stormKeys() / 2);
       }
       for (int i = 0; i < scale.stormPairs(); i++) {
         double ours = storm(worker, Way.PADDOCK, round++, scale.stormKeys());

@@ -7,7 +7,7 @@ package dev.paddock.benchmarks;
 import dev.paddock.testkit.CommandCounter;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Herds {
   private static final int YOUNG_PAIRS = 3;
   private static final int RECIPE_HERDS = 5;
-  private static final int WARM_KEYS = 3000;
+  private static final int WARM_KEYS = 1500;
   private static final int WARM_THREADS = 8;
   private static final long WARM_LOAD_MILLIS = 5;
   private static final int MANY_CALLERS = 200;
@@ -208,19 +208,18 @@ final class Herds {
       reports.add(worker.await(Report.Herded.class, Bench.LIMIT));
     }
     double redis = redisCpuMillis(bench) - redisBefore;
-    long[] loadEnds =
-        reports.stream().flatMapToLong(each -> Arrays.stream(each.loadEndMicros())).toArray();
-    long loaded =
-        Arrays.stream(loadEnds)
-            .min()
-            .orElseThrow(() -> new BenchmarkException("nobody has loaded", null));
+    List<Long> loadEnds = reports.stream().flatMap(each -> each.loadEndMicros().stream()).toList();
+    if (loadEnds.isEmpty()) {
+      throw new BenchmarkException("nobody has loaded", null);
+    }
+    long loaded = Collections.min(loadEnds);
     double[] waits =
         reports.stream()
-            .flatMapToLong(each -> Arrays.stream(each.answerMicros()))
+            .flatMap(each -> each.answerMicros().stream())
             .mapToDouble(answer -> (answer - loaded) / 1e3)
             .toArray();
     return new Herd(
-        loadEnds.length,
+        loadEnds.size(),
         Pairs.quantile(0.5, waits),
         Pairs.quantile(0.99, waits),
         reports.stream().mapToDouble(each -> each.cpuNanos() / 1e6).sum(),

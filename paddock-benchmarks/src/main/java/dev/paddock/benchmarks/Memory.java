@@ -5,6 +5,7 @@
 package dev.paddock.benchmarks;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
@@ -13,13 +14,15 @@ final class Memory {
   /** What a JVM gains and loses by itself between two looks. */
   private static final double NOISE_KIB = 1024;
 
+  private static final Duration LIMIT = Duration.ofMinutes(15);
+
   private Memory() {}
 
   static List<Line> measure(Bench bench) throws IOException, InterruptedException {
     Scale scale = bench.scale();
     try (WorkerProcess worker = bench.startWorker()) {
       worker.send(new Order.Rest(scale.restKeys(), scale.flights()));
-      Report.Rested rested = worker.await(Report.Rested.class, Bench.LIMIT);
+      Report.Rested rested = worker.await(Report.Rested.class, LIMIT);
       return List.of(
           Line.of(
               Figure.MEMORY,

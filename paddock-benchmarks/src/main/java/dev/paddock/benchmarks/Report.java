@@ -6,6 +6,7 @@ package dev.paddock.benchmarks;
 
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import java.util.List;
 
 /** What a worker tells the coordinator: one line of JSON on its standard output. */
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "report")
@@ -44,7 +45,8 @@ sealed interface Report {
    * @param answerMicros when the callers were answered
    * @param cpuNanos the processor time that this process has taken
    */
-  record Herded(long[] loadEndMicros, long[] answerMicros, long cpuNanos) implements Report {}
+  record Herded(List<Long> loadEndMicros, List<Long> answerMicros, long cpuNanos)
+      implements Report {}
 
   /**
    * The end of {@link Order.Rest}.

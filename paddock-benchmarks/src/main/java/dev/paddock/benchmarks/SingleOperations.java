@@ -24,6 +24,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** Operations measured alone, by JMH, each round in fresh JVMs of its own. */
 final class SingleOperations {
+  private static final int ITERATIONS = 4;
   private static final String ALLOCATION = "gc.alloc.rate.norm";
 
   private SingleOperations() {}
@@ -71,9 +72,9 @@ final class SingleOperations {
                 .param("way", way)
                 .param("uri", bench.server().uri())
                 .forks(1)
-                .warmupIterations(5)
+                .warmupIterations(ITERATIONS)
                 .warmupTime(iteration)
-                .measurementIterations(5)
+                .measurementIterations(ITERATIONS)
                 .measurementTime(iteration)
                 .addProfiler(GCProfiler.class)
                 .verbosity(VerboseMode.SILENT)

@@ -239,7 +239,7 @@ final class Worker implements AutoCloseable {
     }
     together(tasks);
     long cpu = CpuClock.nanos() - cpuBefore;
-    return new Report.Herded(loadEnds.stream().mapToLong(Long::longValue).toArray(), answers, cpu);
+    return new Report.Herded(List.copyOf(loadEnds), Arrays.stream(answers).boxed().toList(), cpu);
   }
 
   // ---------------------------------------------------------------- memory
@@ -257,34 +257,39 @@ final class Worker implements AutoCloseable {
       long before = usedAtRest();
       readOnce(cache, "key", order.keys());
       long after = usedAtRest();
-
-      CompletableFuture<byte[]> gate = new CompletableFuture<>();
-      AtomicInteger loads = new AtomicInteger();
-      Loader<String, byte[]> held =
-          Loader.async(
-              key -> {
-                loads.incrementAndGet();
-                return gate;
-              });
-      List<CompletableFuture<?>> views = new ArrayList<>();
-      for (int i = 0; i < order.flights(); i++) {
-        views.add(cache.getAsync("flight-" + i, held));
-      }
-      long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-      while (loads.get() < order.flights() && System.nanoTime() < giveUp) {
-        TimeUnit.MILLISECONDS.sleep(5);
-      }
-      if (loads.get() != order.flights()) {
-        throw new IllegalStateException(loads.get() + " flights of " + order.flights());
-      }
-      long during = usedAtRest();
-      gate.complete(value());
-      CompletableFuture.allOf(views.toArray(CompletableFuture[]::new)).join();
-      views = List.of();
+      long during = usedDuring(cache, order.flights());
       long left = usedAtRest();
       return new Report.Rested(
           after - before, (during - after) / (double) order.flights(), left - after);
     }
+  }
+
+  /** What is in use while so many flights are open. */
+  private static long usedDuring(Cache<String, byte[]> cache, int flights)
+      throws InterruptedException {
+    CompletableFuture<byte[]> gate = new CompletableFuture<>();
+    AtomicInteger loads = new AtomicInteger();
+    Loader<String, byte[]> held =
+        Loader.async(
+            key -> {
+              loads.incrementAndGet();
+              return gate;
+            });
+    List<CompletableFuture<?>> views = new ArrayList<>();
+    for (int i = 0; i < flights; i++) {
+      views.add(cache.getAsync("flight-" + i, held));
+    }
+    long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (loads.get() < flights && System.nanoTime() < giveUp) {
+      TimeUnit.MILLISECONDS.sleep(5);
+    }
+    if (loads.get() != flights) {
+      throw new IllegalStateException(loads.get() + " flights of " + flights);
+    }
+    long used = usedAtRest();
+    gate.complete(value());
+    CompletableFuture.allOf(views.toArray(CompletableFuture[]::new)).join();
+    return used;
   }
 
   private static void readOnce(Cache<String, byte[]> cache, String prefix, int count)

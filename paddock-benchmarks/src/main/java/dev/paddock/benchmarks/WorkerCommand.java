@@ -10,8 +10,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.LinkedBlockingQueue;
 import picocli.CommandLine.Command;
 
 /**
@@ -21,37 +22,49 @@ import picocli.CommandLine.Command;
 @Command(name = "worker", hidden = true)
 final class WorkerCommand implements Callable<Integer> {
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
     PrintStream output = System.out;
     // Whatever else prints must not get between the reports.
     System.setOut(System.err);
-    BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, UTF_8));
-    if (!(next(orders) instanceof Order.Hello hello)) {
+    BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+    String first = lines.readLine();
+    if (first == null || !(Json.read(first, Order.class) instanceof Order.Hello hello)) {
       return 0;
     }
+    BlockingQueue<Order> orders = new LinkedBlockingQueue<>();
+    Thread reader = new Thread(() -> readOrders(lines, orders, hello.redisPid()), "orders");
+    reader.setDaemon(true);
+    reader.start();
     try (Worker worker = new Worker(hello.redisUri())) {
       output.println(Json.write(new Report.Ready()));
       output.flush();
-      for (Order order = next(orders); !(order instanceof Order.Bye); order = next(orders)) {
-        if (order == null) {
-          outlive(hello.redisPid());
-        } else {
-          output.println(Json.write(worker.carryOut(order)));
-          output.flush();
-        }
+      for (Order order = orders.take(); !(order instanceof Order.Bye); order = orders.take()) {
+        output.println(Json.write(worker.carryOut(order)));
+        output.flush();
       }
     }
     return 0;
+  }
+
+  /** Beside the work, so that the end of the orders is noticed during a long one too. */
+  private static void readOrders(BufferedReader lines, BlockingQueue<Order> orders, long redisPid) {
+    try {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        Order order = Json.read(line, Order.class);
+        orders.add(order);
+        if (order instanceof Order.Bye) {
+          return;
+        }
+      }
+    } catch (IOException e) {
+      // As good as an end.
+    }
+    outlive(redisPid);
   }
 
   /** The coordinator is gone without a farewell: its Redis goes too, and this process at once. */
   private static void outlive(long redisPid) {
     ProcessHandle.of(redisPid).ifPresent(ProcessHandle::destroy);
     Runtime.getRuntime().halt(1);
-  }
-
-  private static @Nullable Order next(BufferedReader orders) throws IOException {
-    String line = orders.readLine();
-    return line == null ? null : Json.read(line, Order.class);
   }
 }
