@@ -177,6 +177,10 @@ public final class BenchmarkCommand implements Callable<Integer> {
             unmeasured);
     out.print(json ? Json.write(report) + "\n" : text(report));
     out.flush();
+    return exitCode(lines, unmeasured, check);
+  }
+
+  static int exitCode(List<Line> lines, List<Unmeasured> unmeasured, boolean check) {
     boolean missed = lines.stream().anyMatch(line -> Boolean.FALSE.equals(line.reached()));
     return !unmeasured.isEmpty() || (check && missed) ? 1 : 0;
   }

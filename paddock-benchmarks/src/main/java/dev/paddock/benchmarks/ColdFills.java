@@ -10,7 +10,7 @@ import java.util.List;
 
 /** Reads of keys that nobody has stored. */
 final class ColdFills {
-  private static final int WARM_ROUNDS = 8;
+  private static final int WARM_ROUNDS = 5;
   private static final int STORM_THREADS = 64;
   private static final long STORM_LOAD_MICROS = 1000;
 

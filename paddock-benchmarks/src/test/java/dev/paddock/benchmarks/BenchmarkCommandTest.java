@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -40,5 +41,23 @@ final class BenchmarkCommandTest {
     String help = line.getUsageMessage();
     assertThat(help).contains(Figure.titles());
     assertThat(help).contains("--quick", "--only", "--json", "--check").doesNotContain("worker");
+  }
+
+  @Test
+  void exitCode_ofAMissedTarget_isZeroUnlessItIsChecked() {
+    double[] two = {2};
+    List<Line> missed = List.of(Line.of(Figure.HERD, "", "", two, Target.atMost(1)));
+    List<Line> reached = List.of(Line.of(Figure.HERD, "", "", two, Target.atMost(2)));
+    List<Line> reported = List.of(Line.of(Figure.HERD, "", "", two, null));
+    assertThat(BenchmarkCommand.exitCode(missed, List.of(), false)).isZero();
+    assertThat(BenchmarkCommand.exitCode(missed, List.of(), true)).isEqualTo(1);
+    assertThat(BenchmarkCommand.exitCode(reached, List.of(), true)).isZero();
+    assertThat(BenchmarkCommand.exitCode(reported, List.of(), true)).isZero();
+  }
+
+  @Test
+  void exitCode_ofAFigureThatWasNotMeasured_isOne() {
+    List<Unmeasured> unmeasured = List.of(new Unmeasured("herd", "why"));
+    assertThat(BenchmarkCommand.exitCode(List.of(), unmeasured, false)).isEqualTo(1);
   }
 }
