@@ -6,6 +6,7 @@ package dev.paddock.benchmarks;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -25,7 +26,10 @@ import picocli.CommandLine.Spec;
 
 /** Measures each figure beside its bound, and prints a table or JSON. */
 @Command(
-    name = "benchmark",
+    name = "./paddock benchmark",
+    customSynopsis =
+        "Usage: ./paddock benchmark [--quick] [--only=NAME[,NAME...]] [--json] [--check]",
+    synopsisHeading = "",
     description = {
       "Measures each figure of Paddock beside its bound, in the same run and in turns, on a Redis of"
           + " its own on the loopback interface. Prints a table; progress goes to standard error.",
@@ -37,10 +41,16 @@ import picocli.CommandLine.Spec;
           + " range (of the values where there is no bound).",
       "Exit code: 0, also if a target is missed; 1 if a figure could not be measured."
     },
-    mixinStandardHelpOptions = true,
     subcommands = WorkerCommand.class)
 public final class BenchmarkCommand implements Callable<Integer> {
   @Spec private @Nullable CommandSpec spec;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "print this text")
+  @SuppressWarnings("UnusedVariable") // picocli looks at it
+  private boolean help;
 
   @Option(
       names = "--quick",
@@ -73,7 +83,11 @@ public final class BenchmarkCommand implements Callable<Integer> {
   }
 
   static CommandLine commandLine(BenchmarkCommand command) {
-    CommandLine line = new CommandLine(command).setUsageHelpAutoWidth(false).setUsageHelpWidth(100);
+    CommandLine line =
+        new CommandLine(command)
+            .setUsageHelpAutoWidth(false)
+            .setUsageHelpWidth(100)
+            .setParameterExceptionHandler(BenchmarkCommand::refuse);
     List<String> footer = new ArrayList<>(List.of("", "Figures:"));
     for (Figure figure : Figure.values()) {
       footer.add(String.format("  %-12s %s", figure.title(), figure.summary()));
@@ -81,6 +95,13 @@ public final class BenchmarkCommand implements Callable<Integer> {
     footer.addAll(Arrays.asList(line.getCommandSpec().usageMessage().footer()));
     line.getCommandSpec().usageMessage().footer(footer.toArray(String[]::new));
     return line;
+  }
+
+  private static int refuse(ParameterException e, String[] args) {
+    PrintWriter err = e.getCommandLine().getErr();
+    err.println(e.getMessage());
+    err.println("See ./paddock benchmark --help");
+    return e.getCommandLine().getCommandSpec().exitCodeOnInvalidInput();
   }
 
   @Override
