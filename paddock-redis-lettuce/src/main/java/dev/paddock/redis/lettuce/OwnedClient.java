@@ -43,15 +43,13 @@ import java.util.concurrent.TimeUnit;
  * bounds and the engine has a deadline for each command (a second timer for each would be waste);
  * notice a dead peer within half a minute when idle (keep-alive) and sooner when not ({@link
  * ConnectionGuard}). The protocol is RESP3 where the server knows it, else RESP2. The topology of a
- * cluster is read every half minute, and at signs of a change at most once a second, besides the
- * readings that {@link Topology} asks for.
+ * cluster is read every half minute; {@link Topology} has it read at signs of a change, too.
  */
 final class OwnedClient implements NettyCustomizer {
   /** Two connections are never busier than two threads. */
   private static final int THREADS = 2;
 
   private static final Duration TOPOLOGY_PERIOD = Duration.ofSeconds(30);
-  private static final Duration TOPOLOGY_PAUSE = Duration.ofSeconds(1);
   private static final Duration KEEP_ALIVE_IDLE = Duration.ofSeconds(15);
   private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofSeconds(5);
   private static final int KEEP_ALIVE_PROBES = 3;
@@ -112,8 +110,6 @@ final class OwnedClient implements NettyCustomizer {
               .topologyRefreshOptions(
                   ClusterTopologyRefreshOptions.builder()
                       .enablePeriodicRefresh(TOPOLOGY_PERIOD)
-                      .enableAllAdaptiveRefreshTriggers()
-                      .adaptiveRefreshTriggersTimeout(TOPOLOGY_PAUSE)
                       .build())
               .build());
       client = cluster;

@@ -10,6 +10,7 @@ import static dev.paddock.redis.lettuce.Transports.failure;
 import static dev.paddock.redis.lettuce.Transports.get;
 import static dev.paddock.redis.lettuce.Transports.text;
 import static dev.paddock.redis.lettuce.Transports.until;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.paddock.StoreException;
@@ -21,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,26 +38,15 @@ final class ClusterRepliesTest {
   private final AtomicInteger evals = new AtomicInteger();
   private final AtomicInteger askings = new AtomicInteger();
   private final AtomicInteger topologies = new AtomicInteger();
+  private volatile IntFunction<String> answers = n -> DONE;
   private volatile int port;
   private volatile List<String> lastEval = List.of();
   private FakeServer server;
   private ClusterTransport transport;
 
-  @AfterEach
-  void close() throws Exception {
-    if (transport != null) {
-      transport.close();
-    }
-    environment.close();
-    server.close();
-  }
-
-  /**
-   * Starts a cluster of one node and connects.
-   *
-   * @param answers the raw reply to the first EVAL, the second, and so on
-   */
-  private void answering(StoreOptions options, IntFunction<String> answers) {
+  /** A cluster of one node. */
+  @BeforeEach
+  void start() {
     server =
         new FakeServer(
             request ->
@@ -74,10 +65,35 @@ final class ClusterRepliesTest {
                   default -> "+OK\r\n";
                 });
     port = server.port();
-    transport =
-        ((ClusterStoreFactory)
-                LettuceRedis.connect("redis://127.0.0.1:" + port + ",127.0.0.1:" + port))
-            .transport(environment, options);
+    transport = opened(Transports.OPTIONS);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    transport.close();
+    environment.close();
+    server.close();
+  }
+
+  private ClusterTransport opened(StoreOptions options) {
+    return ((ClusterStoreFactory)
+            LettuceRedis.connect("redis://127.0.0.1:" + port + ",127.0.0.1:" + port))
+        .transport(environment, options);
+  }
+
+  /**
+   * Says what the node answers.
+   *
+   * @param raw the raw reply to the first EVAL, the second, and so on
+   */
+  private void answering(IntFunction<String> raw) {
+    answers = raw;
+  }
+
+  private void answeringTheImpatient(IntFunction<String> raw) {
+    answers = raw;
+    transport.close();
+    transport = opened(Transports.IMPATIENT);
   }
 
   private String cluster(String subcommand) {
@@ -89,10 +105,6 @@ final class ClusterRepliesTest {
         "c000000000000000000000000000000000000001 127.0.0.1:"
             + port
             + "@1 myself,master - 0 0 1 connected 0-16383\n");
-  }
-
-  private void answering(IntFunction<String> answers) {
-    answering(Transports.OPTIONS, answers);
   }
 
   private CompletableFuture<List<byte[]>> eval() {
@@ -125,7 +137,7 @@ final class ClusterRepliesTest {
         "READONLY You can't write against a read only replica."
       })
   void transientRefusal_thatLasts_isTheErrorInTheEnd(String error) throws Exception {
-    answering(Transports.IMPATIENT, n -> "-" + error + "\r\n");
+    answeringTheImpatient(n -> "-" + error + "\r\n");
     assertThat(failure(eval())).isInstanceOf(RedisReplyException.class).hasMessage(error);
     assertThat(evals.get()).isGreaterThan(1);
     assertThat(transport.pausing()).isZero();
@@ -167,7 +179,7 @@ final class ClusterRepliesTest {
 
   @Test
   void moved_inCircles_isTheErrorInTheEnd() throws Exception {
-    answering(Transports.IMPATIENT, n -> "-MOVED 1 127.0.0.1:" + port + "\r\n");
+    answeringTheImpatient(n -> "-MOVED 1 127.0.0.1:" + port + "\r\n");
     assertThat(failure(eval()))
         .isInstanceOf(RedisReplyException.class)
         .hasMessageStartingWith("MOVED");
@@ -197,7 +209,7 @@ final class ClusterRepliesTest {
 
   @Test
   void moved_toAnUnknownNode_isNotLost() throws Exception {
-    answering(Transports.IMPATIENT, n -> n == 0 ? "-MOVED 1 127.0.0.1:1\r\n" : DONE);
+    answeringTheImpatient(n -> n == 0 ? "-MOVED 1 127.0.0.1:1\r\n" : DONE);
     // Nobody listens there, nor is it in the topology: back to the node that is.
     assertThat(text(get(eval()).get(0))).isEqualTo("done");
   }
@@ -217,17 +229,17 @@ final class ClusterRepliesTest {
 
   @Test
   void serverGone_commandsAfterTheBridge_fail_andCertainlyWereNotSent() throws Exception {
-    answering(Transports.IMPATIENT, n -> DONE);
+    answeringTheImpatient(n -> DONE);
     assertThat(text(get(eval()).get(0))).isEqualTo("done");
     server.close();
-    String name = "127.0.0.1:" + port;
-    until(() -> !transport.node(name).link().isUp());
+    ClusterNode node = requireNonNull(transport.node("127.0.0.1:" + port));
+    until(() -> !node.link().isUp());
     for (int i = 0; i < 3; i++) {
       assertThat(failure(eval()))
           .isInstanceOfSatisfying(
               StoreException.class, e -> assertThat(e.mayHaveHappened()).isFalse());
     }
-    assertThat(transport.node(name).link().open()).isZero();
+    assertThat(node.link().open()).isZero();
   }
 
   @Test

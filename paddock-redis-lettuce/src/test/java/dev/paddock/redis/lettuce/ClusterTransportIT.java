@@ -41,6 +41,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -67,18 +68,25 @@ final class ClusterTransportIT {
     cluster.close();
   }
 
+  @BeforeEach
+  void connect() {
+    transport = opened(OPTIONS);
+  }
+
   @AfterEach
   void close() {
-    if (transport != null) {
-      transport.close();
-    }
+    transport.close();
     environment.close();
   }
 
-  private ClusterTransport open(StoreOptions options) {
-    transport =
-        ((ClusterStoreFactory) LettuceRedis.connect(cluster.uri())).transport(environment, options);
-    return transport;
+  private ClusterTransport opened(StoreOptions options) {
+    return ((ClusterStoreFactory) LettuceRedis.connect(cluster.uri()))
+        .transport(environment, options);
+  }
+
+  private void beImpatient() {
+    transport.close();
+    transport = opened(IMPATIENT);
   }
 
   private static byte[][] pair(String tag) {
@@ -86,7 +94,7 @@ final class ClusterTransportIT {
   }
 
   private String count(byte[][] keys) throws Exception {
-    return text(get(transport.eval(COUNT, keys, NONE)).get(0));
+    return String.valueOf(text(get(transport.eval(COUNT, keys, NONE)).get(0)));
   }
 
   private static SlotMigration away(byte[] key) {
@@ -202,7 +210,6 @@ final class ClusterTransportIT {
 
   @Test
   void nodeAndTime_areThoseOfTheKeysMaster() throws Exception {
-    open(OPTIONS);
     byte[] one = bytes("one");
     get(transport.get(one));
     Object node = transport.nodeOf(one);
@@ -214,7 +221,6 @@ final class ClusterTransportIT {
   @Test
   void slotMovedAway_commandFollows_andTheTopologyToo() throws Exception {
     byte[][] keys = pair("moved");
-    open(OPTIONS);
     assertThat(count(keys)).isEqualTo("1");
     Object before = transport.nodeOf(keys[0]);
     away(keys[0]).run();
@@ -229,7 +235,6 @@ final class ClusterTransportIT {
   @Test
   void slotOnItsWay_keysThatHaveMoved_areAskedForThere() throws Exception {
     byte[][] keys = pair("ask");
-    open(OPTIONS);
     assertThat(count(keys)).isEqualTo("1");
     SlotMigration migration = away(keys[0]);
     migration.begin();
@@ -245,7 +250,6 @@ final class ClusterTransportIT {
   @Test
   void slotOnItsWay_keysAtBothEnds_waitsForTheRest() throws Exception {
     byte[][] keys = pair("both");
-    open(OPTIONS);
     assertThat(count(keys)).isEqualTo("1");
     SlotMigration migration = away(keys[0]);
     migration.begin();
@@ -263,7 +267,7 @@ final class ClusterTransportIT {
   @Test
   void slotOnItsWay_forTooLong_isAnErrorAndNotAMiss() throws Exception {
     byte[][] keys = pair("long");
-    open(IMPATIENT);
+    beImpatient();
     assertThat(count(keys)).isEqualTo("1");
     SlotMigration migration = away(keys[0]);
     migration.begin();
@@ -280,7 +284,6 @@ final class ClusterTransportIT {
 
   @Test
   void scriptsFlushedEverywhere_noScript_isReportedByEachNode() throws Exception {
-    open(OPTIONS);
     cluster.console().command("SCRIPT", "FLUSH");
     assertThat(failure(transport.evalsha("0".repeat(40), pair("s"), NONE)))
         .isInstanceOf(RedisReplyException.class)
@@ -290,7 +293,7 @@ final class ClusterTransportIT {
   @Test
   void deadMaster_commandsEndInTime_andGoOnAtItsReplica() throws Exception {
     byte[][] keys = pair("dead");
-    open(IMPATIENT);
+    beImpatient();
     assertThat(count(keys)).isEqualTo("1");
     RedisServerProcess killed = cluster.killMasterOf(keys[0]);
     String name = "127.0.0.1:" + killed.port();
@@ -315,7 +318,6 @@ final class ClusterTransportIT {
   @Test
   void deadMaster_patientCommand_isAnsweredByItsReplica() throws Exception {
     byte[][] keys = pair("patient");
-    open(OPTIONS);
     assertThat(count(keys)).isEqualTo("1");
     Object before = transport.nodeOf(keys[0]);
     RedisServerProcess killed = cluster.killMasterOf(keys[0]);
@@ -348,7 +350,6 @@ final class ClusterTransportIT {
   void hints_comeThroughTheShard_whileSomebodyWaits() throws Exception {
     byte[] channel = bytes("c{hint}");
     byte[] other = bytes("d{hint}");
-    open(OPTIONS);
     assertThat(transport.shardedChannels()).isTrue();
     AtomicInteger hints = new AtomicInteger();
     HintSubscription subscription =
@@ -370,7 +371,6 @@ final class ClusterTransportIT {
   @Test
   void hints_afterTheSlotHasMoved_comeFromItsNewMaster() throws Exception {
     byte[] channel = bytes("c{hint-moves}");
-    open(OPTIONS);
     AtomicInteger hints = new AtomicInteger();
     HintSubscription subscription =
         transport.subscribe(channel, message -> hints.incrementAndGet());
@@ -387,7 +387,6 @@ final class ClusterTransportIT {
 
   @Test
   void hints_ofSeveralSlots_areBackAfterALostConnection() throws Exception {
-    open(OPTIONS);
     byte[] one = bytes("c1");
     byte[] two = sameMaster(one);
     AtomicInteger hints = new AtomicInteger();
@@ -417,7 +416,7 @@ final class ClusterTransportIT {
   @Test
   void hints_afterTheMasterHasDied_comeFromItsReplica() throws Exception {
     byte[] channel = bytes("c{hint-dies}");
-    open(IMPATIENT);
+    beImpatient();
     AtomicInteger hints = new AtomicInteger();
     HintSubscription subscription =
         transport.subscribe(channel, message -> hints.incrementAndGet());
