@@ -274,6 +274,9 @@ final class ClusterTransport implements RedisTransport {
           if (!masters.contains(name)) {
             // What waits for it has a better place to go.
             node.link().unreachable("the node is no master any more");
+          } else if (node.link().isBridging()) {
+            // Whoever waits gives no sign of a change, and there may be a better place soon.
+            topology.refresh();
           }
         });
     hints.topologyChanged();

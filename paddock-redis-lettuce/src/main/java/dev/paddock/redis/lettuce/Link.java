@@ -243,6 +243,11 @@ final class Link implements RedisConnectionStateListener, Call.Owner {
     return state == State.UP;
   }
 
+  /** Tells whether commands wait for a connection. */
+  boolean isBridging() {
+    return state == State.BRIDGING;
+  }
+
   /** How many commands are without a reply. */
   int open() {
     return open.get();

@@ -44,7 +44,7 @@ final class Topology {
   /**
    * Uses the topology of a client that has connected.
    *
-   * @param refreshed runs after each reading, on Lettuce's thread
+   * @param refreshed runs after each reading, also one that failed, on Lettuce's thread
    */
   Topology(
       Environment environment, RedisClusterClient client, Secrets secrets, Runnable refreshed) {
@@ -116,13 +116,12 @@ final class Topology {
   }
 
   private void read(@Nullable Throwable failed) {
-    if (failed == null) {
-      refreshed.run();
-    } else {
+    if (failed != null) {
       log.log(
           System.Logger.Level.DEBUG,
           () -> "the topology of the cluster can't be read: " + secrets.summary(failed));
     }
+    refreshed.run();
     long pause = PAUSE_MIN_NANOS + Math.floorMod(environment.randomLong(), PAUSE_SPREAD_NANOS);
     try {
       environment.schedule(this::next, pause);
