@@ -106,6 +106,10 @@ final class Topology {
 
   private void read() {
     again.set(false);
+    if (closed) {
+      // Asked for before, and only now on a thread.
+      return;
+    }
     try {
       CompletionStage<Void> started = client.refreshPartitionsAsync();
       reading = started;
