@@ -15,6 +15,8 @@
  *       dev.paddock.testkit.SentinelGroup}: several of them; {@link
  *       dev.paddock.testkit.CommandCounter} counts what it is sent, {@link
  *       dev.paddock.testkit.FaultProxy} spoils what passes;
+ *   <li>{@link dev.paddock.testkit.RedisClusterProcess}: a real cluster, whose slots move in stages
+ *       and whose masters can be killed;
  *   <li>{@link dev.paddock.testkit.RedisConsole}, {@link dev.paddock.testkit.RedisCommands}, {@link
  *       dev.paddock.testkit.KeyState}: raw commands and keys, of a model or a real server;
  *   <li>{@link dev.paddock.testkit.FillStoreTck}: the contract of a store, with its {@link
