@@ -9,26 +9,44 @@ import dev.paddock.Loader;
 import dev.paddock.Lookup;
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.spi.StoreKey;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The view of a caller that blocks. Its thread sits at a mailbox: it runs the steps that arrive,
- * its own loader among them, until there is an answer. Every wait is bounded by the engine's
- * timers.
+ * A call whose thread waits at a mailbox and runs the steps that arrive there: so that a loader
+ * runs on the thread that called, with its transaction, its MDC and its security context.
+ *
+ * <p>Made and awaited by one thread; all else may be called by any.
  */
 final class BlockingCall<K, V> extends Call<K, V> {
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition mail = lock.newCondition();
-  private final ArrayDeque<Step> steps = new ArrayDeque<>(2);
-  private @Nullable Lookup<V> result;
-  private @Nullable Throwable failure;
-  private boolean loaded;
-  private volatile boolean gone;
+  /*
+   * The mailbox is a stack of steps, newest on top, that the caller's thread takes whole; CLOSED on
+   * it means that this thread has left and takes none any more. The outcome is set once, by whoever
+   * comes first: the answer, a failure, or the thread's own interrupt.
+   *
+   * A step that was accepted is run or dropped, never forgotten: the thread closes the mailbox when it
+   * leaves, and drops what it finds there. A load that was handed over after the answer came goes to
+   * another caller that way.
+   */
+  private static final class Mail {
+    static final Mail CLOSED = new Mail(() -> {}, null);
+
+    final Step step;
+    @Nullable Mail below;
+
+    Mail(Step step, @Nullable Mail below) {
+      this.step = step;
+      this.below = below;
+    }
+  }
+
+  private record Outcome<V>(@Nullable Lookup<V> value, @Nullable Throwable failure) {}
+
+  private final Thread thread = Thread.currentThread();
+  private final AtomicReference<@Nullable Mail> mailbox = new AtomicReference<>();
+  private final AtomicReference<@Nullable Outcome<V>> outcome = new AtomicReference<>();
+  private volatile boolean loaded;
 
   BlockingCall(
       K key,
@@ -41,56 +59,46 @@ final class BlockingCall<K, V> extends Call<K, V> {
 
   @Override
   boolean execute(Step step) {
-    lock.lock();
-    try {
-      if (gone) {
-        return false;
-      }
-      steps.add(step);
-      mail.signal();
-      return true;
-    } finally {
-      lock.unlock();
+    if (outcome.get() != null) {
+      return false;
     }
+    Mail mail = new Mail(step, null);
+    Mail top = mailbox.get();
+    while (top != Mail.CLOSED) {
+      mail.below = top;
+      if (mailbox.compareAndSet(top, mail)) {
+        LockSupport.unpark(thread);
+        return true;
+      }
+      top = mailbox.get();
+    }
+    return false;
   }
 
   @Override
   void answer(Lookup<V> value) {
-    end(value, null);
+    end(new Outcome<>(value, null));
   }
 
   @Override
   void fail(Throwable error) {
-    end(null, error);
+    end(new Outcome<>(null, error));
   }
 
-  private void end(@Nullable Lookup<V> value, @Nullable Throwable error) {
-    lock.lock();
-    try {
-      if (!gone) {
-        gone = true;
-        result = value;
-        failure = error;
-        mail.signal();
-      }
-    } finally {
-      lock.unlock();
+  private void end(Outcome<V> how) {
+    if (outcome.compareAndSet(null, how)) {
+      LockSupport.unpark(thread);
     }
   }
 
   @Override
   void loadDone() {
-    lock.lock();
-    try {
-      loaded = true;
-    } finally {
-      lock.unlock();
-    }
+    loaded = true;
   }
 
   @Override
   boolean isGone() {
-    return gone;
+    return outcome.get() != null;
   }
 
   @Override
@@ -105,81 +113,89 @@ final class BlockingCall<K, V> extends Call<K, V> {
    *     step will run any more
    */
   Lookup<V> await() {
-    while (true) {
-      Step step = next();
-      if (step == null) {
-        return outcome();
-      }
-      try {
-        step.run();
-      } catch (Error e) {
-        // A loader's: its flight knows already, and here it goes on to the caller.
-        gone = true;
-        throw e;
-      }
-    }
-  }
-
-  private @Nullable Step next() {
-    List<Step> left = null;
     boolean interrupted = false;
-    lock.lock();
     try {
-      while (true) {
-        if (gone) {
-          if (!steps.isEmpty()) {
-            // A load that was handed over after the answer came must go to another caller.
-            left = new ArrayList<>(steps);
-            steps.clear();
+      while (outcome.get() == null) {
+        Mail mail = mailbox.getAndSet(null);
+        if (mail != null) {
+          runOldestFirst(mail);
+          continue;
+        }
+        LockSupport.park(this);
+        if (Thread.interrupted()) {
+          interrupted = true;
+          // Once the load is done only the store is waited for, and that is bounded.
+          if (!loaded) {
+            end(
+                new Outcome<>(
+                    null,
+                    new PaddockInterruptedException(
+                        "interrupted while waiting for " + storeKey, null)));
           }
-          return null;
-        }
-        Step step = steps.poll();
-        if (step != null) {
-          return step;
-        }
-        if (loaded) {
-          mail.awaitUninterruptibly();
-        } else {
-          mail.await();
         }
       }
-    } catch (InterruptedException e) {
-      interrupted = true;
-      if (!gone) {
-        gone = true;
-        failure =
-            new PaddockInterruptedException("interrupted while waiting for " + storeKey, null);
-      }
-      left = new ArrayList<>(steps);
-      steps.clear();
-      return null;
+    } catch (Error e) {
+      // A loader's: its flight knows already, and here it goes on to the caller.
+      end(new Outcome<>(null, e));
+      throw e;
     } finally {
-      lock.unlock();
-      if (left != null) {
-        left.forEach(Step::dropped);
-      }
+      drop(mailbox.getAndSet(Mail.CLOSED));
       if (interrupted) {
-        Thread.currentThread().interrupt();
+        thread.interrupt();
       }
+    }
+    return result();
+  }
+
+  /** Runs steps until there is an answer; the others are dropped. */
+  private void runOldestFirst(Mail newest) {
+    Mail oldest = reversed(newest);
+    try {
+      while (oldest != null && outcome.get() == null) {
+        Step step = oldest.step;
+        oldest = oldest.below;
+        step.run();
+      }
+    } finally {
+      drop(oldest);
     }
   }
 
-  private Lookup<V> outcome() {
-    Throwable error = failure;
-    if (error instanceof Error e) {
-      throw e;
+  private static @Nullable Mail reversed(Mail newest) {
+    Mail reversed = null;
+    Mail next = newest;
+    while (next != null) {
+      Mail below = next.below;
+      next.below = reversed;
+      reversed = next;
+      next = below;
     }
-    if (error instanceof RuntimeException e) {
-      throw e;
+    return reversed;
+  }
+
+  private static void drop(@Nullable Mail first) {
+    for (Mail mail = first; mail != null; mail = mail.below) {
+      mail.step.dropped();
     }
-    if (error != null) {
-      throw new IllegalStateException(error);
-    }
-    Lookup<V> value = result;
-    if (value == null) {
+  }
+
+  private Lookup<V> result() {
+    Outcome<V> how = outcome.get();
+    if (how == null) {
       throw new IllegalStateException("ended without an answer");
     }
-    return value;
+    if (how.failure instanceof Error e) {
+      throw e;
+    }
+    if (how.failure instanceof RuntimeException e) {
+      throw e;
+    }
+    if (how.failure != null) {
+      throw new IllegalStateException(how.failure);
+    }
+    if (how.value == null) {
+      throw new IllegalStateException("ended without an answer");
+    }
+    return how.value;
   }
 }
