@@ -21,7 +21,6 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -164,16 +163,40 @@ public final class Engine {
    * end, or until the thread is interrupted, which keeps its flag.
    */
   public void close() {
+    CompletableFuture<@Nullable Void> done = closeAsync();
+    CompletableFuture<@Nullable Void> limit = new CompletableFuture<>();
+    Environment.Timer timer = null;
     try {
-      closeAsync().get(CLOSE_MILLIS + 2 * gateway.timeoutMillis(), TimeUnit.MILLISECONDS);
+      if (!done.isDone()) {
+        timer = scheduleLimit(limit);
+        CompletableFuture.anyOf(done, limit).get();
+      }
+      if (done.isDone()) {
+        done.get();
+      } else {
+        // Most likely called by a listener, in the middle of what has to end first.
+        LOGGER.log(System.Logger.Level.WARNING, "closing goes on in the background");
+      }
     } catch (InterruptedException e) {
       // Closing goes on by itself.
       Thread.currentThread().interrupt();
     } catch (ExecutionException e) {
       throw new IllegalStateException("closing failed", e.getCause());
-    } catch (TimeoutException e) {
-      // Most likely called by a listener, in the middle of what has to end first.
-      LOGGER.log(System.Logger.Level.WARNING, "closing goes on in the background");
+    } finally {
+      if (timer != null) {
+        timer.cancel();
+      }
+    }
+  }
+
+  /** Null if the environment is closed, and then so is all else in a moment. */
+  private Environment.@Nullable Timer scheduleLimit(CompletableFuture<@Nullable Void> limit) {
+    try {
+      return env.schedule(
+          () -> limit.complete(null),
+          TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS + 2 * gateway.timeoutMillis()));
+    } catch (RejectedExecutionException e) {
+      return null;
     }
   }
 

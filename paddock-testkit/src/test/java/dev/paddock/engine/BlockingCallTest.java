@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.paddock.Cache;
+import dev.paddock.CacheEvent;
 import dev.paddock.Codecs;
 import dev.paddock.LoadFailedException;
+import dev.paddock.Paddock;
 import dev.paddock.PaddockClosedException;
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.RecursiveLoadException;
@@ -122,6 +124,29 @@ final class BlockingCallTest {
     assertThat(result(leader)).isEqualTo("x");
     // Nothing was stored after the close.
     assertThat(memory.newProcess().cache("c", Codecs.string()).build().getIfPresent("k")).isNull();
+  }
+
+  @Test
+  void close_calledByAListener_returns() throws Exception {
+    AtomicReference<Paddock> toClose = new AtomicReference<>();
+    try (Paddock paddock =
+        Paddock.newBuilder()
+            .store(InMemoryPaddock.storeOn(memory.redis(), "another"))
+            .commandTimeout(Duration.ofMillis(200))
+            .closeOnShutdown(false)
+            .listener(
+                event -> {
+                  if (event instanceof CacheEvent.LoadStarted) {
+                    Objects.requireNonNull(toClose.get()).close();
+                  }
+                })
+            .build()) {
+      toClose.set(paddock);
+      Cache<String, String> closing = paddock.cache("closing", Codecs.string()).build();
+      FutureTask<String> caller = start(() -> closing.get("k", key -> "x"));
+      // It waits for itself until the limit, and then goes on; how the call ends does not matter.
+      Awaitility.await().atMost(Duration.ofMinutes(1)).until(caller::isDone);
+    }
   }
 
   @Test
