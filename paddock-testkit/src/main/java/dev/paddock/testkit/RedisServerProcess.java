@@ -29,6 +29,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import redis.embedded.RedisExecProvider;
+import redis.embedded.exceptions.OsDetectionException;
 
 /**
  * A real redis-server of its own for a test: on a free port of the loopback interface, in a
@@ -173,7 +174,7 @@ public final class RedisServerProcess implements AutoCloseable {
    * Extracts the server that comes with the library embedded-redis, once for each JVM.
    *
    * @return its path
-   * @throws IllegalStateException if there is none for this machine
+   * @throws IllegalStateException if there is none for this machine, or no folder for it
    */
   public static Path bundled() {
     EXTRACTING.lock();
@@ -182,9 +183,17 @@ public final class RedisServerProcess implements AutoCloseable {
         extracted = RedisExecProvider.defaultProvider().get().toPath();
       }
       return extracted;
-    } catch (IOException | RuntimeException e) {
+    } catch (IllegalArgumentException | OsDetectionException e) {
       throw new IllegalStateException(
           "no bundled redis-server for this machine; set " + PROPERTY + " to the path of one", e);
+    } catch (IOException | RuntimeException e) {
+      throw new IllegalStateException(
+          "the bundled redis-server can't be put into the folder for temporary files, "
+              + System.getProperty("java.io.tmpdir")
+              + "; set java.io.tmpdir to another, or "
+              + PROPERTY
+              + " to the path of a redis-server",
+          e);
     } finally {
       EXTRACTING.unlock();
     }
