@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
     name = "paddock",
     description = "Paddock: a stampede-proof cache and leases for Java on Redis.",
     mixinStandardHelpOptions = true,
+    versionProvider = ProgramVersion.class,
     subcommands = {DemoCommand.class, WorkerCommand.class, CommandLine.HelpCommand.class})
 public final class PaddockCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();

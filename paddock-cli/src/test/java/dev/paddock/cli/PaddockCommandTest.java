@@ -8,9 +8,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 final class PaddockCommandTest {
@@ -61,15 +63,48 @@ final class PaddockCommandTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "localhost:6379",
-    "rediss://:geheim@localhost",
-    "http://:geheim@localhost",
-    "redis://"
-  })
-  void demo_badUri_isRefusedWithoutShowingIt(String uri) {
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--lease|1s|from 50ms to 150ms (a quarter to three quarters of the load time)|150ms|0.15s",
+        "--load-time|6s|from 100ms to 5000ms|5000ms|5s"
+      })
+  void demo_badDuration_isRefusedWithExamplesThatAreAccepted(
+      String option, String value, String range, String millis, String seconds) {
+    assertThat(execute("demo", option, value)).isEqualTo(2);
+    assertThat(err.toString()).contains(range + ", such as " + millis + " or " + seconds + ", is");
+    for (String example : List.of(millis, seconds)) {
+      // Refused for the name that comes after it, so not for the example.
+      err.getBuffer().setLength(0);
+      assertThat(execute("demo", option, example, "--only=none")).isEqualTo(2);
+      assertThat(err.toString()).startsWith("--only:");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "localhost:6379|it does not begin with redis:// or rediss://",
+        "http://:geheim@localhost|it does not begin with redis:// or rediss://",
+        "redis://|index",
+        "redis://localhost/geheim|the number of a database",
+        "rediss://:geheim/geheim@127.0.0.1:6379|percent-encode",
+        "redis://localhost?timeout=5s|connectTimeout"
+      })
+  void demo_badUri_isRefusedWithReasonAndWithoutShowingIt(String uri, String reason) {
     assertThat(execute("demo", "--redis", uri)).isEqualTo(2);
-    assertThat(err.toString()).contains("--redis: must be a URI such as").doesNotContain("geheim");
+    assertThat(err.toString())
+        .startsWith("--redis: malformed Redis URI: ")
+        .contains(reason, "redis://user:password@host:6379/0")
+        .doesNotContain("geheim");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--version", "-V", "demo --version", "demo -V"})
+  void version_isPrinted(String arguments) {
+    assertThat(execute(arguments.split(" ", -1))).isZero();
+    assertThat(out.toString()).matches("Paddock \\d+\\.\\d+\\.\\d+\\S* \\(Java .+\\)\\R");
   }
 
   @Test

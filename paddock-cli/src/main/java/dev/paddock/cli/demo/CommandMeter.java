@@ -56,10 +56,13 @@ final class CommandMeter implements AutoCloseable {
    * @param redis another connection to it, whose commands must not name a key while it is counted
    * @param prefix what the keys begin with
    * @return the meter
-   * @throws IOException if the server can't be reached or refuses
+   * @throws IOException if the server can't be reached or refuses, or speaks TLS
    */
   static CommandMeter open(RedisURI uri, RedisCommands<String, String> redis, String prefix)
       throws IOException {
+    if (uri.isSsl()) {
+      throw new IOException("that can't be done by TLS");
+    }
     Socket socket = new Socket();
     try {
       socket.connect(new InetSocketAddress(uri.getHost(), uri.getPort()), CONNECT_MILLIS);

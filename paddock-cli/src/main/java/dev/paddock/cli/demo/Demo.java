@@ -13,6 +13,7 @@ import io.lettuce.core.ScanIterator;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -49,7 +50,8 @@ final class Demo implements AutoCloseable {
    * @param limit an experiment that takes longer is given up, as not met
    * @param progress where to tell what goes on
    * @throws DemoException if Redis can't be started
-   * @throws RedisException if Redis can't be reached
+   * @throws dev.paddock.StoreException if Redis can't be used
+   * @throws RedisException if it can't be used any more
    */
   Demo(Settings settings, Duration limit, PrintStream progress) {
     this.settings = settings;
@@ -65,7 +67,8 @@ final class Demo implements AutoCloseable {
         uri = server.uri();
         redisPid = server.pid();
       }
-      RedisURI parsed = RedisURI.create(uri);
+      RedisURI parsed = RedisAddress.parse(uri);
+      RedisAddress.check(parsed);
       RedisClient client = RedisClient.create(parsed);
       closeLater(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(2)));
       redis = client.connect().sync();
@@ -83,10 +86,18 @@ final class Demo implements AutoCloseable {
   private static RedisServerProcess startRedis() {
     try {
       return RedisServerProcess.start();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException | UncheckedIOException e) {
       throw new DemoException(
-          "Redis can't be started (use another by --redis URI): " + e.getMessage(), e);
+          "Redis can't be started (use another by --redis URI): " + withCause(e), e);
     }
+  }
+
+  private static String withCause(Exception e) {
+    String message = String.valueOf(e.getMessage());
+    Throwable cause = e.getCause();
+    return cause == null || message.contains(String.valueOf(cause.getMessage()))
+        ? message
+        : message + ": " + cause.getMessage();
   }
 
   private <T extends AutoCloseable> T closeLater(T resource) {

@@ -4,10 +4,12 @@
  */
 package dev.paddock.cli.demo;
 
+import dev.paddock.StoreException;
+import dev.paddock.cli.ProgramVersion;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,11 +42,13 @@ import picocli.CommandLine.Spec;
       "                  was there. Callers that got none count from question to giving up. Nearest",
       "                  rank.",
       "  redisCommands   commands from the processes that name one of the experiment's keys, without",
-      "                  those inside scripts; null if the server refuses MONITOR",
+      "                  those inside scripts; null if the server refuses MONITOR, or is reached by",
+      "                  TLS",
       "",
       "Exit code: 0 if all is as expected, 1 if not, 2 if an option is wrong."
     },
     mixinStandardHelpOptions = true,
+    versionProvider = ProgramVersion.class,
     sortOptions = false)
 public final class DemoCommand implements Callable<Integer> {
   private static final int MIN_CALLERS = 5;
@@ -102,8 +106,9 @@ public final class DemoCommand implements Callable<Integer> {
       names = "--redis",
       paramLabel = "URI",
       description =
-          "use this Redis, for example redis://localhost:6379, under keys that begin with"
-              + " paddock-demo: and are removed in the end (default: start one)")
+          "use this Redis, for example redis://user:password@localhost:6379/0 (rediss:// for TLS),"
+              + " under keys that begin with paddock-demo: and are removed in the end (default:"
+              + " start one)")
   private @Nullable String redis;
 
   @Option(names = "--json", description = "print one JSON object in place of the table")
@@ -148,7 +153,7 @@ public final class DemoCommand implements Callable<Integer> {
               ? Json.write(report) + "\n"
               : Table.draw(settings, version, experiments, report.experiments()));
       out.flush();
-    } catch (RedisException e) {
+    } catch (StoreException | RedisException e) {
       progress.println("Redis can't be used: " + e.getMessage());
       return 1;
     } catch (InterruptedException e) {
@@ -171,11 +176,16 @@ public final class DemoCommand implements Callable<Integer> {
   Settings settings() {
     int processCount = number("--processes", processes, 2, 8);
     int callerCount = number("--callers", callers, MIN_CALLERS, 200);
-    long loadMillis = millis("--load-time", loadTime, 100, 5000);
+    long loadMillis = millis("--load-time", loadTime, 100, 5000, "");
     long leaseMillis =
         lease == null
             ? loadMillis * 3 / 4
-            : millis("--lease", lease, (loadMillis + 3) / 4, loadMillis * 3 / 4);
+            : millis(
+                "--lease",
+                lease,
+                (loadMillis + 3) / 4,
+                loadMillis * 3 / 4,
+                " (a quarter to three quarters of the load time)");
     int repeatCount = number("--repeat", repeat, 1, 100);
     return new Settings(
         processCount, callerCount, loadMillis, leaseMillis, repeatCount, checkedUri(redis));
@@ -188,7 +198,8 @@ public final class DemoCommand implements Callable<Integer> {
    * @throws ParameterException if there is none of that name
    */
   List<Experiment> experiments() {
-    for (String name : only) {
+    List<String> names = only.stream().map(String::strip).toList();
+    for (String name : names) {
       if (!Catalogue.names().contains(name)) {
         throw refused(
             "--only: there is no experiment \""
@@ -198,7 +209,7 @@ public final class DemoCommand implements Callable<Integer> {
       }
     }
     return Catalogue.all().stream()
-        .filter(experiment -> only.isEmpty() || only.contains(experiment.name()))
+        .filter(experiment -> names.isEmpty() || names.contains(experiment.name()))
         .toList();
   }
 
@@ -215,7 +226,7 @@ public final class DemoCommand implements Callable<Integer> {
         option + ": must be a whole number from " + min + " to " + max + ", is \"" + text + "\"");
   }
 
-  private long millis(String option, String text, long min, long max) {
+  private long millis(String option, String text, long min, long max, String why) {
     long value = DurationText.parseMillis(text);
     if (value >= min && value <= max) {
       return value;
@@ -226,25 +237,26 @@ public final class DemoCommand implements Callable<Integer> {
             + min
             + "ms to "
             + max
-            + "ms, such as 200ms or 1.5s, is \""
+            + "ms"
+            + why
+            + ", such as "
+            + max
+            + "ms or "
+            + BigDecimal.valueOf(max, 3).stripTrailingZeros().toPlainString()
+            + "s, is \""
             + text
             + "\"");
   }
 
   private @Nullable String checkedUri(@Nullable String uri) {
-    if (uri == null) {
-      return null;
-    }
-    // The text is not repeated: it may hold a password.
     try {
-      RedisURI parsed = RedisURI.create(uri);
-      if (parsed.getHost() != null && uri.startsWith("redis://")) {
-        return uri;
+      if (uri != null) {
+        RedisAddress.parse(uri);
       }
+      return uri;
     } catch (IllegalArgumentException e) {
-      // Said below.
+      throw refused("--redis: " + e.getMessage());
     }
-    throw refused("--redis: must be a URI such as redis://user:password@host:6379/0");
   }
 
   private ParameterException refused(String message) {

@@ -60,7 +60,7 @@ public final class WorkerCommand implements Callable<Integer> {
     if (hello == null) {
       return 0;
     }
-    RedisURI uri = RedisURI.create(hello.redisUri());
+    RedisURI uri = RedisAddress.parse(hello.redisUri());
     RedisClient client = RedisClient.create(uri);
     try (StatefulRedisConnection<String, String> connection = client.connect();
         Paddock paddock =

@@ -57,4 +57,12 @@ final class DemoCommandTest {
                 .map(Experiment::name))
         .containsExactly("unprotected", "plain-del", "paddock-wait");
   }
+
+  @Test
+  void experiments_namesWithSpacesAround_areTaken() {
+    assertThat(
+            parsed("--only", "unprotected, paddock-wait ").experiments().stream()
+                .map(Experiment::name))
+        .containsExactly("unprotected", "paddock-wait");
+  }
 }

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -122,12 +123,31 @@ final class DemoIT {
   }
 
   @Test
-  void demo_redisCannotBeReached_saysSo() throws Exception {
-    Run run = run("--redis=redis://127.0.0.1:1");
+  void demo_redisCannotBeUsed_saysWhyWithoutThePassword() throws Exception {
+    try (RedisServerProcess server = RedisServerProcess.start()) {
+      server.console().text("CONFIG", "SET", "requirepass", "geheim");
+      String address = "127.0.0.1:" + server.port();
+      Map<String, String> reasons =
+          Map.of(
+              "redis://127.0.0.1:1",
+              "the connection was refused",
+              "redis://" + address,
+              "it wants a password",
+              "redis://:falsch@" + address,
+              "it refuses the user or the password",
+              "redis://:geheim@" + address + "/99",
+              "it has no database 99");
+      for (Map.Entry<String, String> each : reasons.entrySet()) {
+        Run run = run("--redis=" + each.getKey());
 
-    assertThat(run.exitCode()).isEqualTo(1);
-    assertThat(run.out()).isEmpty();
-    assertThat(run.err()).contains("Redis can't be used").doesNotContain("\tat ");
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err())
+            .startsWith("Redis can't be used: ")
+            .contains(each.getValue())
+            .doesNotContain("geheim", "falsch", "\tat ");
+      }
+    }
   }
 
   @Test
