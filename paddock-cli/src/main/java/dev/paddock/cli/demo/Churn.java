@@ -5,6 +5,7 @@
 package dev.paddock.cli.demo;
 
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,11 @@ final class Churn implements Experiment {
   public String expected(Settings settings) {
     return "each answer loaded after the last invalidate that returned before its call; nothing"
         + " stored";
+  }
+
+  @Override
+  public Set<Strategy> strategies() {
+    return Set.of(Strategy.PADDOCK_FRESH);
   }
 
   @Override

@@ -41,6 +41,7 @@ final class Demo implements AutoCloseable {
   private final RedisCommands<String, String> redis;
   private final @Nullable CommandMeter meter;
   private final Fleet fleet;
+  private List<WarmUp> warmUps = List.of();
   private volatile boolean ended;
 
   /**
@@ -139,6 +140,7 @@ final class Demo implements AutoCloseable {
    */
   List<Row> run(List<Experiment> experiments) throws IOException, InterruptedException {
     List<Row> rows = new ArrayList<>();
+    warmUps = WarmUp.of(experiments, settings);
     progress.printf("Starting %d processes.%n", settings.processes());
     fillFleet();
     for (int i = 0; i < experiments.size(); i++) {
@@ -232,7 +234,7 @@ final class Demo implements AutoCloseable {
       throws IOException, InterruptedException {
     try {
       fillFleet();
-      journal.begin(limit);
+      journal.begin(experiment.name(), limit);
       return experiment.run(new Stage(settings, fleet, journal, redis, prefix, meter, suffix));
     } catch (DemoException | RedisException e) {
       if (ended) {
@@ -245,13 +247,14 @@ final class Demo implements AutoCloseable {
   }
 
   private void fillFleet() throws IOException, InterruptedException {
-    journal.begin(START_LIMIT);
+    journal.begin("the start of the processes", START_LIMIT);
     if (fleet.fill(settings.processes()).isEmpty()) {
       return;
     }
     Stage stage =
         new Stage(settings, fleet, journal, redis, prefix, null, "-" + WallClock.micros());
-    stage.warmUp();
+    journal.goOn("the warm-up", START_LIMIT);
+    stage.warmUp(warmUps);
   }
 
   private void removeKeys() {

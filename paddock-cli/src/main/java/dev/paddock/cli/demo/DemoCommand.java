@@ -52,7 +52,12 @@ import picocli.CommandLine.Spec;
     sortOptions = false)
 public final class DemoCommand implements Callable<Integer> {
   private static final int MIN_CALLERS = 5;
-  private static final Duration EXPERIMENT_LIMIT = Duration.ofSeconds(60);
+
+  /** What an experiment takes besides loads, on a machine that is very busy. */
+  private static final Duration BESIDES_LOADS = Duration.ofSeconds(60);
+
+  /** More than the time of any experiment, in loads one after another. */
+  private static final int LOADS_LONG = 30;
 
   @Spec private @Nullable CommandSpec spec;
 
@@ -121,7 +126,17 @@ public final class DemoCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     Settings settings = settings();
     List<Experiment> experiments = experiments();
-    return run(settings, experiments, EXPERIMENT_LIMIT, json, System.out, System.err);
+    return run(settings, experiments, limit(settings), json, System.out, System.err);
+  }
+
+  /**
+   * Returns after which time an experiment is given up.
+   *
+   * @param settings the sizes
+   * @return longer than any experiment should take
+   */
+  static Duration limit(Settings settings) {
+    return BESIDES_LOADS.plusMillis(LOADS_LONG * settings.loadMillis());
   }
 
   /**

@@ -5,6 +5,7 @@
 package dev.paddock.cli.demo;
 
 import java.io.IOException;
+import java.util.Set;
 
 /** One experiment: what is expected, how it is carried out, what came of it. */
 interface Experiment {
@@ -29,6 +30,13 @@ interface Experiment {
    * @return in words and numbers
    */
   String expected(Settings settings);
+
+  /**
+   * Returns how its callers read.
+   *
+   * @return all the ways that occur
+   */
+  Set<Strategy> strategies();
 
   /**
    * Carries it out once.

@@ -6,6 +6,7 @@ package dev.paddock.cli.demo;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,11 @@ final class FailingSource implements Experiment {
     return "the stale value, or else one clear failure, for all; one load per cool-down of "
         + COOL_DOWN_MILLIS
         + " ms; fresh after recovery";
+  }
+
+  @Override
+  public Set<Strategy> strategies() {
+    return Set.of(Strategy.PADDOCK_FRESH, Strategy.PADDOCK_STALE);
   }
 
   @Override

@@ -6,6 +6,7 @@ package dev.paddock.cli.demo;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,11 @@ final class InvalidatedInMidLoad implements Experiment {
   public String expected(Settings settings) {
     return "no old value after invalidate returned: fill INVALIDATED, next one STORED; the recipe"
         + " serves old ones";
+  }
+
+  @Override
+  public Set<Strategy> strategies() {
+    return Set.of(Strategy.PADDOCK_FRESH, Strategy.IN_PROCESS);
   }
 
   @Override

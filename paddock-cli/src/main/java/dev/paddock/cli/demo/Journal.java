@@ -28,17 +28,35 @@ final class Journal {
   private final Condition changed = lock.newCondition();
   private final List<Entry> entries = new ArrayList<>();
   private long deadlineNanos = System.nanoTime();
+  private String activity = "";
   private long limitSeconds;
 
   /**
-   * Forgets everything and sets until when an experiment may wait.
+   * Forgets everything and sets for how long reports may be awaited.
    *
+   * @param doing names what begins, in the message of the exception
    * @param limit how long it may take
    */
-  void begin(Duration limit) {
+  void begin(String doing, Duration limit) {
     lock.lock();
     try {
       entries.clear();
+      goOn(doing, limit);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Sets anew for how long reports may be awaited, and forgets none.
+   *
+   * @param doing names what begins, in the message of the exception
+   * @param limit how long it may take
+   */
+  void goOn(String doing, Duration limit) {
+    lock.lock();
+    try {
+      activity = doing;
       limitSeconds = limit.toSeconds();
       deadlineNanos = System.nanoTime() + limit.toNanos();
     } finally {
@@ -103,7 +121,13 @@ final class Journal {
         refuseTrouble(what);
         long left = deadlineNanos - System.nanoTime();
         if (left <= 0) {
-          throw new DemoException("after " + limitSeconds + " s: still no " + what);
+          throw new DemoException(
+              activity
+                  + " was given up after "
+                  + limitSeconds
+                  + " s: still no "
+                  + what
+                  + "; try fewer --processes or --callers");
         }
         boolean inTime = changed.await(left, TimeUnit.NANOSECONDS);
         if (!inTime) {

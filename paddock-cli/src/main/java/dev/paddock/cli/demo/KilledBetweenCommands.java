@@ -5,6 +5,7 @@
 package dev.paddock.cli.demo;
 
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** SETNX, then EXPIRE, and the process that holds the lock is killed between the two. */
@@ -28,6 +29,11 @@ final class KilledBetweenCommands implements Experiment {
     return "locked for ever: no TTL, no caller gets a value within "
         + patienceMillis(settings)
         + " ms";
+  }
+
+  @Override
+  public Set<Strategy> strategies() {
+    return Set.of(Strategy.SETNX_THEN_EXPIRE);
   }
 
   @Override

@@ -5,6 +5,7 @@
 package dev.paddock.cli.demo;
 
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,11 @@ final class KilledHolder implements Experiment {
     return "2 loads; all survivors answered within lease + load + polls, "
         + Verdicts.killedLimitMillis(settings)
         + " ms at most";
+  }
+
+  @Override
+  public Set<Strategy> strategies() {
+    return Set.of(Strategy.PADDOCK_FRESH);
   }
 
   @Override

@@ -5,6 +5,7 @@
 package dev.paddock.cli.demo;
 
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,11 @@ final class OneQuestion implements Experiment {
   @Override
   public String expected(Settings settings) {
     return expected.apply(settings);
+  }
+
+  @Override
+  public Set<Strategy> strategies() {
+    return Set.of(strategy);
   }
 
   @Override

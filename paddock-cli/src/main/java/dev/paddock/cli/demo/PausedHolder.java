@@ -7,6 +7,7 @@ package dev.paddock.cli.demo;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,11 @@ final class PausedHolder implements Experiment {
   public String expected(Settings settings) {
     return "its late fill never replaces a newer value: SUPERSEDED after the newer fill,"
         + " STORED_LATE before it";
+  }
+
+  @Override
+  public Set<Strategy> strategies() {
+    return Set.of(Strategy.PADDOCK_FRESH);
   }
 
   @Override

@@ -18,9 +18,6 @@ final class Stage {
   /** Enough for an order to reach all processes and for their callers to get ready. */
   private static final long LEAD_MICROS = TimeUnit.MILLISECONDS.toMicros(100);
 
-  /** Longer than any experiment may take. */
-  private static final long NO_HURRY_MILLIS = 600_000;
-
   private static final int WARM_UPS = 2;
 
   private final Settings settings;
@@ -148,7 +145,7 @@ final class Stage {
    * @return the run
    */
   Round askOnce(Strategy strategy, Cell cell) {
-    return ask(strategy, cell, false, NO_HURRY_MILLIS);
+    return ask(strategy, cell, settings.callers(), false, WarmUp.NO_HURRY_MILLIS);
   }
 
   /**
@@ -159,7 +156,7 @@ final class Stage {
    * @return the run
    */
   Round askAgain(Strategy strategy, Cell cell) {
-    return ask(strategy, cell, true, NO_HURRY_MILLIS);
+    return ask(strategy, cell, settings.callers(), true, WarmUp.NO_HURRY_MILLIS);
   }
 
   /**
@@ -171,15 +168,13 @@ final class Stage {
    * @return the run
    */
   Round askImpatiently(Strategy strategy, Cell cell, long patienceMillis) {
-    return ask(strategy, cell, false, patienceMillis);
+    return ask(strategy, cell, settings.callers(), false, patienceMillis);
   }
 
-  private Round ask(Strategy strategy, Cell cell, boolean again, long patienceMillis) {
+  private Round ask(Strategy strategy, Cell cell, int callers, boolean again, long patienceMillis) {
     long id = ++rounds;
     long startAtMicros = WallClock.micros() + LEAD_MICROS;
-    toAll(
-        new Order.Run(
-            id, strategy, cell, settings.callers(), startAtMicros, again, patienceMillis));
+    toAll(new Order.Run(id, strategy, cell, callers, startAtMicros, again, patienceMillis));
     Set<Integer> all = IntStream.range(0, settings.processes()).boxed().collect(Collectors.toSet());
     return new Round(id, journal, fleet, startAtMicros, all);
   }
@@ -324,19 +319,18 @@ final class Stage {
   }
 
   /**
-   * Runs what will be measured once or twice, quickly, so that loading of classes and the first
-   * connection are over.
+   * Runs what is like what will be measured, with quick loads.
    *
+   * @param warmUps what to run
    * @throws InterruptedException if the thread was interrupted
    */
-  void warmUp() throws InterruptedException {
+  void warmUp(List<WarmUp> warmUps) throws InterruptedException {
     toAll(new Order.Aggregation(1, false, false, false, false));
-    for (Strategy strategy :
-        List.of(Strategy.UNPROTECTED, Strategy.TOKEN_RELEASE, Strategy.PADDOCK_FRESH)) {
+    for (WarmUp each : warmUps) {
       for (int i = 0; i < WARM_UPS; i++) {
-        Cell cell = cell("warm-up-" + i + strategy);
-        seedExpired(strategy, cell);
-        askOnce(strategy, cell).await();
+        Cell cell = cell("warm-up-" + i + each.strategy());
+        seedExpired(each.strategy(), cell);
+        ask(each.strategy(), cell, each.callers(), false, each.patienceMillis()).await();
       }
     }
   }

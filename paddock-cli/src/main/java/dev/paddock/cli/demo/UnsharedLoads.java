@@ -5,6 +5,7 @@
 package dev.paddock.cli.demo;
 
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -71,6 +72,11 @@ final class UnsharedLoads implements Experiment {
   @Override
   public String expected(Settings settings) {
     return expected.apply(settings);
+  }
+
+  @Override
+  public Set<Strategy> strategies() {
+    return Set.of(strategy);
   }
 
   @Override

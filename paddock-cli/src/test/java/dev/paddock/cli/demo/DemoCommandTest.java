@@ -6,6 +6,7 @@ package dev.paddock.cli.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -64,5 +65,12 @@ final class DemoCommandTest {
             parsed("--only", "unprotected, paddock-wait ").experiments().stream()
                 .map(Experiment::name))
         .containsExactly("unprotected", "paddock-wait");
+  }
+
+  @Test
+  void limit_longestLoads_leavesTimeForTheLongestExperiment() {
+    Settings settings = parsed("--load-time=5s").settings();
+    // Callers queue for 15 loads' time, and the last one may take two.
+    assertThat(DemoCommand.limit(settings)).isGreaterThan(Duration.ofSeconds(60 + 17 * 5));
   }
 }
