@@ -37,12 +37,12 @@ final class Demo implements AutoCloseable {
   private final String prefix = "paddock-demo:" + Long.toString(WallClock.micros(), 36) + ":";
   private final ReentrantLock closing = new ReentrantLock();
   private final Deque<AutoCloseable> toClose = new ArrayDeque<>();
-  private final Thread atExit = new Thread(this::closeAll, "paddock-demo-exit");
+  private final Thread atExit = new Thread(this::closeAtExit, "paddock-demo-exit");
   private final RedisCommands<String, String> redis;
   private final @Nullable CommandMeter meter;
   private final Fleet fleet;
+  private volatile @Nullable Fleet toKill;
   private List<WarmUp> warmUps = List.of();
-  private volatile boolean ended;
 
   /**
    * Starts Redis, unless there is one, and connects.
@@ -72,12 +72,13 @@ final class Demo implements AutoCloseable {
       RedisAddress.check(parsed);
       RedisClient client = RedisClient.create(parsed);
       closeLater(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(2)));
-      redis = client.connect().sync();
+      redis = closeLater(client.connect()).sync();
       if (settings.redisUri() != null) {
         closeLater(this::removeKeys);
       }
       meter = openMeter(parsed);
-      fleet = closeLater(new Fleet(journal, uri, prefix, redisPid));
+      fleet = closeLater(new Fleet(journal, progress, uri, prefix, redisPid));
+      toKill = fleet;
     } catch (RuntimeException e) {
       close();
       throw e;
@@ -237,7 +238,7 @@ final class Demo implements AutoCloseable {
       journal.begin(experiment.name(), limit);
       return experiment.run(new Stage(settings, fleet, journal, redis, prefix, meter, suffix));
     } catch (DemoException | RedisException e) {
-      if (ended) {
+      if (Shutdown.comesSoon()) {
         throw new InterruptedException("the demo is being ended");
       }
       // What the processes are at now is not known.
@@ -270,6 +271,10 @@ final class Demo implements AutoCloseable {
 
   @Override
   public void close() {
+    if (Shutdown.isUnderWay()) {
+      // All that is left to do is done by the hook.
+      return;
+    }
     closeAll();
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
@@ -279,8 +284,21 @@ final class Demo implements AutoCloseable {
     }
   }
 
+  /**
+   * Nobody waits for the workers' farewell then. A Redis that was started here has a hook of its
+   * own and is perhaps gone already; with it, all that would be left to clean up.
+   */
+  private void closeAtExit() {
+    Fleet workers = toKill;
+    if (workers != null) {
+      workers.kill();
+    }
+    if (settings.redisUri() != null) {
+      closeAll();
+    }
+  }
+
   private void closeAll() {
-    ended = true;
     closing.lock();
     try {
       while (!toClose.isEmpty()) {

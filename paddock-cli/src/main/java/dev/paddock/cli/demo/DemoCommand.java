@@ -123,7 +123,7 @@ public final class DemoCommand implements Callable<Integer> {
   public DemoCommand() {}
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     Settings settings = settings();
     List<Experiment> experiments = experiments();
     return run(settings, experiments, limit(settings), json, System.out, System.err);
@@ -149,7 +149,6 @@ public final class DemoCommand implements Callable<Integer> {
    * @param out takes the table or the JSON
    * @param progress takes everything else
    * @return the exit code
-   * @throws IOException if a process can't be started
    */
   static int run(
       Settings settings,
@@ -157,8 +156,7 @@ public final class DemoCommand implements Callable<Integer> {
       Duration limit,
       boolean json,
       PrintStream out,
-      PrintStream progress)
-      throws IOException {
+      PrintStream progress) {
     JsonReport report;
     try (Demo demo = new Demo(settings, limit, progress)) {
       String version = demo.redisVersion();
@@ -169,17 +167,22 @@ public final class DemoCommand implements Callable<Integer> {
               : Table.draw(settings, version, experiments, report.experiments()));
       out.flush();
     } catch (StoreException | RedisException e) {
-      progress.println("Redis can't be used: " + e.getMessage());
-      return 1;
+      return giveUp(progress, "Redis can't be used: " + e.getMessage());
     } catch (InterruptedException e) {
       // Ctrl-C: the cleaning up goes on elsewhere.
       Thread.currentThread().interrupt();
       return 1;
-    } catch (DemoException e) {
-      progress.println("The demo can't run: " + e.getMessage());
-      return 1;
+    } catch (DemoException | IOException e) {
+      return giveUp(progress, "The demo can't run: " + e.getMessage());
     }
     return report.met() ? 0 : 1;
+  }
+
+  private static int giveUp(PrintStream progress, String why) {
+    if (!Shutdown.comesSoon()) {
+      progress.println(why);
+    }
+    return 1;
   }
 
   /**

@@ -5,28 +5,35 @@
 package dev.paddock.cli.demo;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** The worker processes. Kept for all experiments; one that was killed is replaced. */
 final class Fleet implements AutoCloseable {
   private final Journal journal;
+  private final PrintStream complaints;
   private final String redisUri;
   private final String prefix;
   private final long redisPid;
   private final List<WorkerProcess> workers = new CopyOnWriteArrayList<>();
+  private final ReentrantLock starting = new ReentrantLock();
+  private boolean killed;
 
   /**
    * Makes an empty fleet.
    *
    * @param journal takes the reports
+   * @param complaints takes what the processes print besides
    * @param redisUri where Redis is
    * @param prefix what all keys begin with
    * @param redisPid which process to stop if this one dies; 0 for none
    */
-  Fleet(Journal journal, String redisUri, String prefix, long redisPid) {
+  Fleet(Journal journal, PrintStream complaints, String redisUri, String prefix, long redisPid) {
     this.journal = journal;
+    this.complaints = complaints;
     this.redisUri = redisUri;
     this.prefix = prefix;
     this.redisPid = redisPid;
@@ -37,6 +44,7 @@ final class Fleet implements AutoCloseable {
    *
    * @param processes how many there are to be
    * @return the processes that were started
+   * @throws DemoException if the fleet was killed
    * @throws IOException if a process can't be started
    * @throws InterruptedException if the thread was interrupted
    */
@@ -44,14 +52,7 @@ final class Fleet implements AutoCloseable {
     List<WorkerProcess> started = new ArrayList<>();
     for (int i = 0; i < processes; i++) {
       if (i == workers.size() || !workers.get(i).isAlive()) {
-        WorkerProcess worker =
-            WorkerProcess.start(new Order.Hello(i, redisUri, prefix, redisPid), journal);
-        if (i == workers.size()) {
-          workers.add(worker);
-        } else {
-          workers.set(i, worker);
-        }
-        started.add(worker);
+        started.add(start(i));
       }
     }
     journal.await(
@@ -62,6 +63,26 @@ final class Fleet implements AutoCloseable {
                 ? Boolean.TRUE
                 : null);
     return started;
+  }
+
+  private WorkerProcess start(int number) throws IOException {
+    starting.lock();
+    try {
+      if (killed) {
+        throw new DemoException("the processes have been ended");
+      }
+      WorkerProcess worker =
+          WorkerProcess.start(
+              new Order.Hello(number, redisUri, prefix, redisPid), journal, complaints);
+      if (number == workers.size()) {
+        workers.add(worker);
+      } else {
+        workers.set(number, worker);
+      }
+      return worker;
+    } finally {
+      starting.unlock();
+    }
   }
 
   List<WorkerProcess> workers() {
@@ -76,6 +97,19 @@ final class Fleet implements AutoCloseable {
   void destroy() {
     workers().forEach(WorkerProcess::destroy);
     workers.clear();
+  }
+
+  /** Ends all processes at once, returns when they have ended, and lets no other start. */
+  void kill() {
+    starting.lock();
+    try {
+      killed = true;
+      List<WorkerProcess> ending = workers();
+      destroy();
+      ending.forEach(WorkerProcess::awaitEnd);
+    } finally {
+      starting.unlock();
+    }
   }
 
   @Override

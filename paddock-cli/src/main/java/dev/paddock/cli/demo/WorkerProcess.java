@@ -9,6 +9,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,10 +41,12 @@ final class WorkerProcess {
    *
    * @param hello its first order
    * @param journal takes its reports
+   * @param complaints takes what it prints besides
    * @return the worker, which is not ready yet
    * @throws IOException if it can't be started
    */
-  static WorkerProcess start(Order.Hello hello, Journal journal) throws IOException {
+  static WorkerProcess start(Order.Hello hello, Journal journal, PrintStream complaints)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Xmx256m");
@@ -54,14 +57,37 @@ final class WorkerProcess {
     command.add(System.getProperty("java.class.path"));
     command.add("dev.paddock.cli.PaddockCommand");
     command.add("worker");
-    Process process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    // Not inherited: it would hold this process's own standard error open.
+    Process process = new ProcessBuilder(command).start();
     WorkerProcess worker = new WorkerProcess(hello.process(), journal, process);
-    Thread reader = new Thread(worker::readReports, "worker-" + hello.process());
-    reader.setDaemon(true);
-    reader.start();
+    inBackground("worker-" + hello.process(), worker::readReports);
+    inBackground(
+        "worker-" + hello.process() + "-complaints", () -> worker.passComplaintsOn(complaints));
     worker.send(hello);
     return worker;
+  }
+
+  private static void inBackground(String name, Runnable task) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void passComplaintsOn(PrintStream complaints) {
+    try (BufferedReader reader = process.errorReader(UTF_8)) {
+      boolean goesOn = false;
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        if (!goesOn && Shutdown.comesSoon()) {
+          return;
+        }
+        complaints.println(line);
+        goesOn = reader.ready();
+      }
+    } catch (IOException e) {
+      if (!expectedToEnd.get()) {
+        complaints.println("What process " + number + " prints can't be read: " + e.getMessage());
+      }
+    }
   }
 
   int number() {
@@ -123,7 +149,7 @@ final class WorkerProcess {
                 "kill -STOP \"$1\" && echo stopped; read -r line; kill -CONT \"$1\"",
                 "pause",
                 Long.toString(process.pid()))
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
     pause = helper;
     String said = helper.inputReader(UTF_8).readLine();

@@ -235,6 +235,26 @@ final class DemoIT {
   void demo_coordinatorIsTerminated_noProcessIsLeft() throws Exception {
     Process process = start("--repeat=100");
     assertThat(endedWith(process, process::destroy)).isNotEmpty();
+    assertNothingButProgress();
+  }
+
+  @Test
+  void demo_allProcessesAreTerminatedAsByCtrlC_endsWithoutAWord() throws Exception {
+    Process process = start("--repeat=100");
+    Runnable end =
+        () -> {
+          process.descendants().forEach(ProcessHandle::destroy);
+          process.destroy();
+        };
+    assertThat(endedWith(process, end)).isNotEmpty();
+    assertNothingButProgress();
+  }
+
+  private void assertNothingButProgress() throws IOException {
+    assertThat(Files.readAllLines(folder.resolve("err"), UTF_8))
+        .isNotEmpty()
+        .allMatch(line -> line.matches("Starting (Redis|2 processes)\\.|\\[1/13] unprotected .*"));
+    assertThat(folder.resolve("out")).isEmptyFile();
   }
 
   private static List<ProcessHandle> endedWith(Process process, Runnable end) {
