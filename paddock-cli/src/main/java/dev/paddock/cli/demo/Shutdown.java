@@ -12,15 +12,15 @@ import java.util.concurrent.TimeUnit;
  * they say or fail to do is looked at in that light before it is told as a fault.
  */
 final class Shutdown {
-  private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long SOON_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long POLL_MILLIS = 20;
 
   private Shutdown() {}
 
   /**
-   * Tells whether the JVM is ending, or begins to within a second.
+   * Tells whether the JVM is ending, or begins to within two seconds.
    *
-   * @return false after a second in which it did not
+   * @return false after two seconds in which it did not
    */
   static boolean comesSoon() {
     long start = System.nanoTime();
