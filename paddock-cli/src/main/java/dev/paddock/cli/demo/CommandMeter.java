@@ -61,7 +61,7 @@ final class CommandMeter implements AutoCloseable {
   static CommandMeter open(RedisURI uri, RedisCommands<String, String> redis, String prefix)
       throws IOException {
     if (uri.isSsl()) {
-      throw new IOException("that can't be done by TLS");
+      throw new IOException("that is not done over TLS");
     }
     Socket socket = new Socket();
     try {

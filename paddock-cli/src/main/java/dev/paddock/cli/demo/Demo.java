@@ -6,6 +6,7 @@ package dev.paddock.cli.demo;
 
 import dev.paddock.testkit.RedisServerProcess;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScanArgs;
@@ -122,13 +123,19 @@ final class Demo implements AutoCloseable {
   }
 
   String redisVersion() {
-    return redis
-        .info("server")
-        .lines()
-        .filter(line -> line.startsWith("redis_version:"))
-        .map(line -> line.substring("redis_version:".length()).strip())
-        .findFirst()
-        .orElse("");
+    String unknown = "of a version that it does not tell";
+    try {
+      return redis
+          .info("server")
+          .lines()
+          .filter(line -> line.startsWith("redis_version:"))
+          .map(line -> line.substring("redis_version:".length()).strip())
+          .findFirst()
+          .orElse(unknown);
+    } catch (RedisCommandExecutionException e) {
+      // The user has no right to INFO, which Paddock does without, too.
+      return unknown;
+    }
   }
 
   /**

@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
       "                  was there. Callers that got none count from question to giving up. Nearest",
       "                  rank.",
       "  redisCommands   commands from the processes that name one of the experiment's keys, without",
-      "                  those inside scripts; null if the server refuses MONITOR, or is reached by",
+      "                  those inside scripts; null if the server refuses MONITOR, or is reached over",
       "                  TLS",
       "",
       "Exit code: 0 if all is as expected, 1 if not, 2 if an option is wrong."
