@@ -82,11 +82,24 @@ final class PaddockCommandTest {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://:geheim@localhost:1,localhost:2",
+        "redis-sentinel://:geheim@localhost:1#mymaster"
+      })
+  void demo_severalServers_areRefused(String uri) {
+    assertThat(execute("demo", "--redis", uri)).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("--redis: the demo runs on one server")
+        .doesNotContain("geheim");
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
-        "localhost:6379|it does not begin with redis:// or rediss://",
-        "http://:geheim@localhost|it does not begin with redis:// or rediss://",
+        "localhost:6379|it does not begin with redis://, rediss://",
+        "http://:geheim@localhost|it does not begin with redis://, rediss://",
         "redis://|index",
         "redis://localhost/geheim|the number of a database",
         "rediss://:geheim/geheim@127.0.0.1:6379|percent-encode",

@@ -26,6 +26,12 @@ final class RedisAddress {
    */
   static RedisURI parse(String uri) {
     LettuceRedis.connect(uri);
+    if (uri.indexOf(',') >= 0
+        || uri.regionMatches(true, 0, "redis-", 0, 6)
+        || uri.regionMatches(true, 0, "rediss-", 0, 7)) {
+      throw new IllegalArgumentException(
+          "the demo runs on one server, for its recipes know no Sentinels and no cluster");
+    }
     int scheme = uri.indexOf(':');
     RedisURI parsed =
         RedisURI.create(uri.substring(0, scheme).toLowerCase(Locale.ROOT) + uri.substring(scheme));

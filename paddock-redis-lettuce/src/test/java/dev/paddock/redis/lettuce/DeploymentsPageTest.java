@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.paddock.Paddock;
 import dev.paddock.spi.StoreFactory;
+import dev.paddock.testkit.RedisClusterProcess;
 import io.lettuce.core.ReadFrom;
+import io.lettuce.core.cluster.RedisClusterClient;
 import org.junit.jupiter.api.Test;
 
 /** The examples of docs/deployments.md. */
@@ -22,6 +24,22 @@ final class DeploymentsPageTest {
   static Paddock replicas(String uri) {
     StoreFactory store = LettuceRedis.connect(uri, ReadFrom.REPLICA_PREFERRED);
     Paddock paddock = Paddock.newBuilder().store(store).build();
+    return paddock;
+  }
+
+  static Paddock cluster() {
+    Paddock paddock = Paddock.connect("redis://user:password@node1:6379,node2:6379,node3:6379");
+    return paddock;
+  }
+
+  static Paddock clusterClient(RedisClusterClient redisClusterClient) {
+    Paddock paddock = Paddock.newBuilder().store(LettuceRedis.using(redisClusterClient)).build();
+    return paddock;
+  }
+
+  static Paddock clusterForATest() {
+    RedisClusterProcess cluster = RedisClusterProcess.start();
+    Paddock paddock = Paddock.connect(cluster.uri());
     return paddock;
   }
 
