@@ -6,18 +6,28 @@ package dev.paddock.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.paddock.Cache;
 import dev.paddock.CacheEvent;
+import dev.paddock.Codecs;
 import dev.paddock.FillTimeoutException;
+import dev.paddock.LoadContext;
 import dev.paddock.LoadFailedException;
 import dev.paddock.Otherwise;
+import dev.paddock.Paddock;
 import dev.paddock.engine.Fleet.Answer;
 import dev.paddock.engine.Fleet.Node;
+import dev.paddock.redis.RedisFillStore;
+import dev.paddock.spi.Environment;
 import dev.paddock.spi.FillOutcome;
+import dev.paddock.spi.FillStore;
+import dev.paddock.spi.StoreOptions;
 import dev.paddock.testkit.RequestFate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -270,6 +280,81 @@ final class FailureTest {
     // Sent after a third of the lease of one second, and in force from then on, not from the reply.
     assertThat(toldAt).hasSize(1);
     assertThat(toldAt.get(0) - asked).isBetween(1_000_000_000L, 1_340_000_000L);
+  }
+
+  @Test
+  void lostLease_afterAPause_isSeenBeforeAnyTimerHasRun() {
+    Freezer freezer = new Freezer();
+    FillStore store =
+        fleet.env.await(
+            RedisFillStore.openAsync(
+                fleet.redis.connect("frozen", fleet.env),
+                fleet.env,
+                new StoreOptions(Duration.ofSeconds(10), Fleet.COMMAND_TIMEOUT)),
+            Duration.ofSeconds(10));
+    Paddock paddock =
+        Paddock.newBuilder()
+            .store((environment, options) -> store)
+            .environment(freezer)
+            .closeOnShutdown(false)
+            .build();
+    Cache<String, String> cache = Fleet.usual(paddock.cache("c", Codecs.string())).build();
+    List<LoadContext<String, String>> contexts = new ArrayList<>();
+    fleet.source.onLoad = contexts::add;
+    fleet.source.takes = Duration.ofSeconds(3);
+    CompletableFuture<String> answer = cache.getAsync("k", fleet.source.loader());
+    fleet.advance(Duration.ofMillis(10));
+    assertThat(contexts.get(0).isLeaseLost()).isFalse();
+    freezer.frozen = true;
+    fleet.advance(Duration.ofSeconds(2));
+    assertThat(contexts.get(0).isLeaseLost()).isTrue();
+    freezer.frozen = false;
+    freezer.held.forEach(Runnable::run);
+    fleet.advance(Duration.ofSeconds(5));
+    assertThat(answer).isCompletedWithValue("v1");
+    fleet.env.await(paddock.closeAsync(), Duration.ofSeconds(10));
+  }
+
+  /** A process that can be stopped: its clock goes on, its timers run only when it does. */
+  private final class Freezer implements Environment {
+    final List<Runnable> held = new ArrayList<>();
+    boolean frozen;
+
+    @Override
+    public long nanoTime() {
+      return fleet.env.nanoTime();
+    }
+
+    @Override
+    public long wallMillis() {
+      return fleet.env.wallMillis();
+    }
+
+    @Override
+    public Timer schedule(Runnable task, long delayNanos) {
+      return fleet.env.schedule(
+          () -> {
+            if (frozen) {
+              held.add(task);
+            } else {
+              task.run();
+            }
+          },
+          delayNanos);
+    }
+
+    @Override
+    public Executor executor() {
+      return fleet.env.executor();
+    }
+
+    @Override
+    public long randomLong() {
+      return fleet.env.randomLong();
+    }
+
+    @Override
+    public void close() {}
   }
 
   @Test

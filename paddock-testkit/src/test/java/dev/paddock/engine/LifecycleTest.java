@@ -12,6 +12,7 @@ import dev.paddock.PaddockClosedException;
 import dev.paddock.RecursiveLoadException;
 import dev.paddock.engine.Fleet.Answer;
 import dev.paddock.engine.Fleet.Node;
+import dev.paddock.testkit.RequestFate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -47,6 +48,26 @@ final class LifecycleTest {
     // The other process did not have to wait for the lease to run out.
     assertThat(remote.value()).isEqualTo("v1");
     assertThat(remote.took()).isLessThan(Duration.ofMillis(300));
+  }
+
+  @Test
+  void close_whileTheLeaseIsOnItsWay_givesItBack() {
+    Node a = fleet.node("a", s -> s.leaseTime(Duration.ofSeconds(60)));
+    Node b = fleet.node("b", s -> s.leaseTime(Duration.ofSeconds(60)));
+    fleet.countFromHere();
+    fleet.redis.setInterceptor(
+        request ->
+            request.client().equals("a") && request.runs("-- GET_OR_ACQUIRE:")
+                ? RequestFate.DELIVERED.delayed(Duration.ZERO, Duration.ofMillis(300))
+                : RequestFate.DELIVERED);
+    Answer unlucky = a.get("k");
+    fleet.advance(Duration.ofMillis(10));
+    a.close();
+    Answer other = b.get("k");
+    fleet.advance(Duration.ofSeconds(1));
+    assertThat(unlucky.error).isInstanceOf(PaddockClosedException.class);
+    assertThat(other.value()).isEqualTo("v1");
+    assertThat(other.took()).isLessThan(Fleet.LOAD.plusMillis(5));
   }
 
   @Test
