@@ -238,18 +238,18 @@ public final class SentinelGroup implements AutoCloseable {
    * @throws IllegalStateException if that takes more than a minute
    */
   public void awaitSync() {
-    RedisServerProcess primary = primary();
-    long offset = ReplicationInfo.of(primary).offset();
-    for (RedisServerProcess replica : servers) {
-      if (replica.port() != primary.port()) {
-        ReplicationInfo.awaitUntil(
-            "a replica to be in sync",
-            () -> {
-              ReplicationInfo info = ReplicationInfo.of(replica);
-              return !info.primary() && info.inSync() && info.offset() >= offset;
-            });
-      }
-    }
+    // Who is primary is asked each time: on a machine that stands still there may be another
+    // failover meanwhile.
+    ReplicationInfo.awaitUntil(
+        "the replicas to be in sync",
+        () -> {
+          RedisServerProcess primary = primary();
+          long offset = ReplicationInfo.of(primary).offset();
+          return servers.stream()
+              .filter(each -> each.port() != primary.port())
+              .map(ReplicationInfo::of)
+              .allMatch(info -> !info.primary() && info.inSync() && info.offset() >= offset);
+        });
   }
 
   /** Ends all processes. Idempotent. */
