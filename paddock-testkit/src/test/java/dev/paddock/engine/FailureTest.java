@@ -90,8 +90,12 @@ final class FailureTest {
         b.watch("k", b.cache.getAsync("k", fleet.source.loader(), b.cache.options().alwaysFresh()));
     Answer usual = b.get("k");
     fleet.advance(Duration.ofMillis(10));
+    Answer direct =
+        b.watch("k", b.cache.getAsync("k", fleet.source.loader(), b.cache.options().expectMiss()));
+    fleet.advance(Duration.ofMillis(10));
     assertThat(fresh.error).isInstanceOf(LoadFailedException.class).hasNoCause();
     assertThat(usual.value()).isEqualTo("old");
+    assertThat(direct.value()).isEqualTo("old");
     assertThat(fleet.source.loads).isEqualTo(1);
   }
 
