@@ -23,6 +23,8 @@ import picocli.CommandLine.Spec;
 public final class PaddockCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 
+  private static final String NO_UNSAFE = "io.netty.noUnsafe";
+
   /** Makes the command. */
   public PaddockCommand() {}
 
@@ -32,6 +34,10 @@ public final class PaddockCommand implements Runnable {
    * @param args the arguments
    */
   public static void main(String[] args) {
+    if (System.getProperty(NO_UNSAFE) == null) {
+      // Before Netty is loaded: from Java 24 on the JVM prints warnings about what it does else.
+      System.setProperty(NO_UNSAFE, "true");
+    }
     System.exit(commandLine().execute(args));
   }
 

@@ -52,7 +52,6 @@ final class WorkerProcess {
     command.add("-Xmx256m");
     command.add("-XX:+UseSerialGC");
     command.add("-XX:TieredStopAtLevel=1");
-    command.add("-Dio.netty.noUnsafe=true");
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add("dev.paddock.cli.PaddockCommand");
