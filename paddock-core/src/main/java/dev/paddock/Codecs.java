@@ -4,10 +4,6 @@
  */
 package dev.paddock;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 
 /** Codecs that need no library. JSON is in {@code paddock-jackson}. */
@@ -39,14 +35,8 @@ public final class Codecs {
   private static final class Utf8Codec implements Codec<String> {
     @Override
     public byte[] encode(String value) {
-      if (!KeyFormats.hasSurrogates(value)) {
-        return value.getBytes(UTF_8);
-      }
       try {
-        ByteBuffer encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(value));
-        byte[] bytes = new byte[encoded.remaining()];
-        encoded.get(bytes);
-        return bytes;
+        return Utf8.encode(value);
       } catch (CharacterCodingException e) {
         throw new CodecException(
             "text of " + value.length() + " characters has an unpaired surrogate: not valid UTF-16",
@@ -56,13 +46,8 @@ public final class Codecs {
 
     @Override
     public String decode(byte[] payload) {
-      String quick = new String(payload, UTF_8);
-      // What stands for malformed bytes, unless it was written.
-      if (quick.indexOf('\uFFFD') < 0) {
-        return quick;
-      }
       try {
-        return UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString();
+        return Utf8.decode(payload);
       } catch (CharacterCodingException e) {
         throw new CodecException("payload of " + payload.length + " bytes is not UTF-8", e);
       }

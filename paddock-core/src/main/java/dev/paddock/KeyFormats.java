@@ -6,8 +6,6 @@ package dev.paddock;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.util.UUID;
 
@@ -71,27 +69,11 @@ public final class KeyFormats {
    * @throws IllegalArgumentException if the text has an unpaired surrogate
    */
   public static byte[] utf8(String text) {
-    if (!hasSurrogates(text)) {
-      return text.getBytes(UTF_8);
-    }
     try {
-      ByteBuffer encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(text));
-      byte[] bytes = new byte[encoded.remaining()];
-      encoded.get(bytes);
-      return bytes;
+      return Utf8.encode(text);
     } catch (CharacterCodingException e) {
       throw new IllegalArgumentException(
           "key of " + text.length() + " characters has an unpaired surrogate: not valid UTF-16", e);
     }
-  }
-
-  /** Without any, all ways of encoding agree, and the quick one is safe. */
-  static boolean hasSurrogates(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      if (Character.isSurrogate(text.charAt(i))) {
-        return true;
-      }
-    }
-    return false;
   }
 }
