@@ -295,11 +295,9 @@ final class Flight<K, V> {
       return true;
     }
     // Those who came since go by the next look, all together.
-    for (Call<K, V> call : callers.covered()) {
-      callers.remove(call);
-      callers.endWait(call, WaitEnd.ANSWERED);
-      call.execute(() -> cache.useAcquired(call, entry));
-    }
+    List<Call<K, V>> served = callers.covered();
+    served.forEach(callers::remove);
+    serve(served, entry);
     acquire();
     return true;
   }
@@ -449,11 +447,15 @@ final class Flight<K, V> {
     List<Call<K, V>> served = callers.covered();
     List<Call<K, V>> again = callers.late();
     finish();
+    serve(served, entry);
+    startOver(again);
+  }
+
+  private void serve(List<Call<K, V>> served, @Nullable StoredEntry entry) {
     for (Call<K, V> call : served) {
       callers.endWait(call, WaitEnd.ANSWERED);
       call.execute(() -> cache.useAcquired(call, entry));
     }
-    startOver(again);
   }
 
   /**
