@@ -7,17 +7,15 @@ package dev.paddock.testkit;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
-import dev.paddock.StoreException;
-import dev.paddock.redis.RedisReplyException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +47,7 @@ public final class RedisClusterProcess implements AutoCloseable {
   private static final int PORT_MIN = 12_000;
   private static final int PORT_END = 22_000;
   private static final int PORT_TRIES_MAX = 200;
-  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(120);
-  private static final long POLL_MILLIS = 20;
+  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private final List<RedisServerProcess> nodes = new ArrayList<>();
   private final RedisConsole console = new ClusterConsole();
@@ -419,14 +416,7 @@ public final class RedisClusterProcess implements AutoCloseable {
     public void move(byte[]... keys) {
       List<Object> words =
           new ArrayList<>(
-              List.of(
-                  "MIGRATE",
-                  "127.0.0.1",
-                  target.port(),
-                  "",
-                  0,
-                  TimeUnit.NANOSECONDS.toMillis(LIMIT_NANOS),
-                  "KEYS"));
+              List.of("MIGRATE", "127.0.0.1", target.port(), "", 0, LIMIT.toMillis(), "KEYS"));
       words.addAll(List.of(keys));
       source.console().command(words.toArray());
     }
@@ -462,27 +452,7 @@ public final class RedisClusterProcess implements AutoCloseable {
   }
 
   private static void await(String what, BooleanSupplier condition) {
-    long start = System.nanoTime();
-    while (!holds(condition)) {
-      if (System.nanoTime() - start > LIMIT_NANOS) {
-        throw new IllegalStateException("waited two minutes in vain for " + what);
-      }
-      try {
-        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IllegalStateException("interrupted while waiting for " + what, e);
-      }
-    }
-  }
-
-  private static boolean holds(BooleanSupplier condition) {
-    try {
-      return condition.getAsBoolean();
-    } catch (StoreException | RedisReplyException e) {
-      // A node that was just killed or is still loading.
-      return false;
-    }
+    Servers.await(LIMIT, what, condition);
   }
 
   /** Ends all nodes and deletes their folders. Idempotent. */

@@ -4,15 +4,12 @@
  */
 package dev.paddock.testkit;
 
-import dev.paddock.StoreException;
-import dev.paddock.redis.RedisReplyException;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
 /** What a server says about its part in a replication. */
 record ReplicationInfo(boolean primary, boolean inSync, long offset) {
-  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
-  private static final long POLL_MILLIS = 20;
+  private static final Duration LIMIT = Duration.ofMinutes(1);
 
   static ReplicationInfo of(RedisServerProcess server) {
     // A connection of its own: a server that becomes a replica may close the others.
@@ -35,27 +32,8 @@ record ReplicationInfo(boolean primary, boolean inSync, long offset) {
         .orElse("");
   }
 
-  /** Waits for a minute at most; a server that can't be asked now is asked again. */
+  /** Waits for a minute at most; see {@link Servers#await}. */
   static void awaitUntil(String what, BooleanSupplier condition) {
-    long start = System.nanoTime();
-    while (!holds(condition)) {
-      if (System.nanoTime() - start > LIMIT_NANOS) {
-        throw new IllegalStateException("waited a minute in vain for " + what);
-      }
-      try {
-        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IllegalStateException("interrupted while waiting for " + what, e);
-      }
-    }
-  }
-
-  private static boolean holds(BooleanSupplier condition) {
-    try {
-      return condition.getAsBoolean();
-    } catch (StoreException | RedisReplyException e) {
-      return false;
-    }
+    Servers.await(LIMIT, what, condition);
   }
 }
