@@ -16,7 +16,6 @@ import io.lettuce.core.protocol.CommandType;
 import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -106,21 +105,7 @@ final class ClusterNode {
       return;
     }
     askedAt.set(environment.nanoTime());
-    try {
-      // A client may resolve host names on the thread that asks it to connect.
-      environment
-          .executor()
-          .execute(
-              () -> {
-                try {
-                  connect.get().whenComplete(this::connected);
-                } catch (RuntimeException e) {
-                  connected(null, e);
-                }
-              });
-    } catch (RejectedExecutionException e) {
-      connected(null, e);
-    }
+    Connecting.start(environment, connect, this::connected);
   }
 
   private void connected(

@@ -21,7 +21,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -251,21 +250,7 @@ final class HintChannels {
   }
 
   private void open() {
-    try {
-      // An application's client may resolve host names on the thread that asks it to connect.
-      environment
-          .executor()
-          .execute(
-              () -> {
-                try {
-                  connect.get().whenComplete(this::opened);
-                } catch (RuntimeException e) {
-                  opened(null, e);
-                }
-              });
-    } catch (RejectedExecutionException e) {
-      opened(null, e);
-    }
+    Connecting.start(environment, connect, this::opened);
   }
 
   private void opened(
