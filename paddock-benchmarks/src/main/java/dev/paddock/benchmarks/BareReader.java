@@ -109,11 +109,6 @@ final class BareReader implements Reader {
   }
 
   @Override
-  public void store(String key, byte[] value) {
-    redis.psetex(LuaScript.bytes("bare:" + key), LuaScript.TTL_MILLIS, value);
-  }
-
-  @Override
   public void close() {
     fills.close();
     connection.close();

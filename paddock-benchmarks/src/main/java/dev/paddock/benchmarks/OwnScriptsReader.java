@@ -6,11 +6,7 @@ package dev.paddock.benchmarks;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.sync.RedisCommands;
-import io.lettuce.core.codec.ByteArrayCodec;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
@@ -19,24 +15,13 @@ import java.util.concurrent.ThreadLocalRandom;
  * The very commands of Paddock's cold fill, sent by hand: what is left above this is what Paddock
  * spends in the process, what this has above {@link StepsReader} is what its scripts do.
  */
-final class OwnScriptsReader implements Reader {
-  private static final int HEADER = 99;
+final class OwnScriptsReader extends ScriptsReader {
   private static final byte[] PLAIN_CHANNELS = {'P'};
   private static final byte[] NO = {'0'};
   private static final byte[] NOTHING = {};
 
-  private final RedisClient client;
-  private final StatefulRedisConnection<byte[], byte[]> connection;
-  private final RedisCommands<byte[], byte[]> redis;
-  private final String acquire;
-  private final String fill;
-
   OwnScriptsReader(String uri) {
-    client = RedisClient.create(uri);
-    connection = client.connect(ByteArrayCodec.INSTANCE);
-    redis = connection.sync();
-    acquire = redis.scriptLoad(LuaScript.ofPaddock("get_or_acquire.lua"));
-    fill = redis.scriptLoad(LuaScript.ofPaddock("fill.lua"));
+    super(uri, LuaScript.ofPaddock("get_or_acquire.lua"), LuaScript.ofPaddock("fill.lua"));
   }
 
   private static byte[] millis(long value) {
@@ -57,7 +42,7 @@ final class OwnScriptsReader implements Reader {
             String.format(Locale.ROOT, "%016x%016x", random.nextLong(), random.nextLong()));
     List<byte[]> granted =
         redis.evalsha(
-            acquire,
+            claim,
             ScriptOutputType.MULTI,
             keys,
             owner,
@@ -73,11 +58,10 @@ final class OwnScriptsReader implements Reader {
       throw new BenchmarkException("somebody else has " + name, null);
     }
     byte[] loaded = source.load();
-    byte[] stored = new byte[HEADER + loaded.length];
-    System.arraycopy(loaded, 0, stored, HEADER, loaded.length);
+    byte[] stored = behindHeader(loaded);
     List<byte[]> filled =
         redis.evalsha(
-            fill,
+            finish,
             ScriptOutputType.MULTI,
             keys,
             owner,
@@ -90,16 +74,5 @@ final class OwnScriptsReader implements Reader {
       throw new BenchmarkException(name + " was not stored", null);
     }
     return loaded;
-  }
-
-  @Override
-  public void store(String key, byte[] value) {
-    throw new UnsupportedOperationException("for cold fills only");
-  }
-
-  @Override
-  public void close() {
-    connection.close();
-    client.shutdown();
   }
 }

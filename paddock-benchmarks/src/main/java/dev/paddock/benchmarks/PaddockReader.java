@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Reads by Paddock, with the default options for calls. */
-final class PaddockReader implements Reader {
+final class PaddockReader implements StoringReader {
   private final Paddock paddock;
   private final Cache<String, byte[]> cache;
 

@@ -13,7 +13,7 @@ import io.lettuce.core.codec.StringCodec;
 import org.jspecify.annotations.Nullable;
 
 /** Sends GET and waits for the reply, over one connection with Lettuce's default settings. */
-final class PlainReader implements Reader {
+final class PlainReader implements StoringReader {
   private final RedisClient client;
   private final StatefulRedisConnection<String, byte[]> connection;
   private final RedisCommands<String, byte[]> redis;

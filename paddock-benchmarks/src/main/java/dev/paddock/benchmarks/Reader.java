@@ -24,15 +24,6 @@ interface Reader extends AutoCloseable {
    */
   byte @Nullable [] read(String key, Source source) throws Exception;
 
-  /**
-   * Stores a value that lives as long as a run.
-   *
-   * @param key the key
-   * @param value the value
-   * @throws Exception if that failed
-   */
-  void store(String key, byte[] value) throws Exception;
-
   @Override
   void close();
 }

@@ -61,11 +61,6 @@ final class RecipeReader implements Reader {
   }
 
   @Override
-  public void store(String key, byte[] value) {
-    redis.psetex(LuaScript.bytes("recipe:" + key), LuaScript.TTL_MILLIS, value);
-  }
-
-  @Override
   public void close() {
     connection.close();
     client.shutdown();

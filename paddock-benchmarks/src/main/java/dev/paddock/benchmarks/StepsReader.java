@@ -6,11 +6,7 @@ package dev.paddock.benchmarks;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.sync.RedisCommands;
-import io.lettuce.core.codec.ByteArrayCodec;
 import java.util.List;
 import java.util.UUID;
 
@@ -19,30 +15,17 @@ import java.util.UUID;
  * than. Requests are padded to the length of Paddock's. Nobody else is thought of: no flight, no
  * waiting, no message.
  */
-final class StepsReader implements Reader {
+final class StepsReader extends ScriptsReader {
   /**
    * What Paddock's GET_OR_ACQUIRE has beyond the claim: numbers of fixed width, an epoch, modes.
    */
   private static final byte[] CLAIM_PADDING = new byte[70];
 
-  /** Paddock's header. */
-  private static final int HEADER = 99;
-
   /** What Paddock's FILL has beyond the finish: owner, epoch, seq. */
   private static final byte[] FINISH_PADDING = new byte[60];
 
-  private final RedisClient client;
-  private final StatefulRedisConnection<byte[], byte[]> connection;
-  private final RedisCommands<byte[], byte[]> redis;
-  private final String claim;
-  private final String finish;
-
   StepsReader(String uri) {
-    client = RedisClient.create(uri);
-    connection = client.connect(ByteArrayCodec.INSTANCE);
-    redis = connection.sync();
-    claim = redis.scriptLoad(LuaScript.own("claim.lua"));
-    finish = redis.scriptLoad(LuaScript.own("finish.lua"));
+    super(uri, LuaScript.own("claim.lua"), LuaScript.own("finish.lua"));
   }
 
   @Override
@@ -65,8 +48,7 @@ final class StepsReader implements Reader {
       throw new BenchmarkException("somebody else has " + name, null);
     }
     byte[] loaded = source.load();
-    byte[] stored = new byte[HEADER + loaded.length];
-    System.arraycopy(loaded, 0, stored, HEADER, loaded.length);
+    byte[] stored = behindHeader(loaded);
     redis.evalsha(
         finish,
         ScriptOutputType.STATUS,
@@ -76,16 +58,5 @@ final class StepsReader implements Reader {
         new byte[0],
         FINISH_PADDING);
     return loaded;
-  }
-
-  @Override
-  public void store(String key, byte[] value) {
-    throw new UnsupportedOperationException("for cold fills only");
-  }
-
-  @Override
-  public void close() {
-    connection.close();
-    client.shutdown();
   }
 }

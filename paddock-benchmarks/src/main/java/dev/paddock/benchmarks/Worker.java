@@ -120,7 +120,9 @@ final class Worker implements AutoCloseable {
   // ---------------------------------------------------------------- slices
 
   private Report slice(Order.Slice order) throws Exception {
-    Reader reader = reader(order.way());
+    if (!(reader(order.way()) instanceof StoringReader reader)) {
+      throw new IllegalArgumentException("hits can't be measured the way " + order.way());
+    }
     Reader.Source none =
         () -> {
           throw new IllegalStateException("a value that was stored is gone");
