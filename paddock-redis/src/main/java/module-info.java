@@ -5,4 +5,7 @@ module dev.paddock.redis {
   requires static transitive org.jspecify;
 
   exports dev.paddock.redis;
+  exports dev.paddock.redis.internal to
+      dev.paddock.redis.jedis,
+      dev.paddock.redis.lettuce;
 }

@@ -4,6 +4,8 @@
  */
 package dev.paddock;
 
+import java.util.Collection;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -178,6 +180,124 @@ public interface Cache<K, V> {
   CompletableFuture<@Nullable V> getAsync(K key, Loader<K, V> loader, CallOptions<K, V> options);
 
   /**
+   * Returns the values of several keys, as {@link #getAll(Collection, BulkLoader, CallOptions)}
+   * does.
+   *
+   * @param keys the keys
+   * @param loader computes the values of those that are missing
+   * @return the values
+   */
+  default Map<K, V> getAll(Collection<? extends K> keys, BulkLoader<K, V> loader) {
+    return getAll(keys, loader, options());
+  }
+
+  /**
+   * Returns the values of several keys, by the rules of {@link #get} for each of them. They are
+   * read together; of those that are missing, the loader gets all that nobody else is loading, at
+   * most {@code maxBulkSize} at a time; what it returns is stored at once, and only then are the
+   * others waited for. So two calls that ask for the same keys never block each other, in whatever
+   * order they ask. Stale values are returned at once where they are accepted, and refreshed in the
+   * background by the same loader, together.
+   *
+   * <p>The loader runs on the calling thread, and in the background on the executor. The values are
+   * not of one moment: each is as fresh as {@code get} would have it.
+   *
+   * @param keys the keys, none null; a key that is there twice is read once
+   * @param loader computes the values of those that are missing
+   * @param options options of this call, for each key; {@code maxWait} counts from when the key's
+   *     chunk is read
+   * @return the values in the order of the keys, without the keys that have no value in the source;
+   *     unmodifiable
+   * @throws BulkLoadException if some keys failed, once all others are settled; it has their values
+   * @throws PaddockInterruptedException if the thread was interrupted
+   * @throws PaddockClosedException if the Paddock is closed
+   * @throws RecursiveLoadException if called by the loader of one of the keys
+   * @throws IllegalArgumentException if a key has no standard form, or more than 64 KiB; then
+   *     nothing is read
+   */
+  Map<K, V> getAll(
+      Collection<? extends K> keys, BulkLoader<K, V> loader, CallOptions<K, V> options);
+
+  /**
+   * As {@link #getAll(Collection, BulkLoader)}, without blocking. The loader runs on the executor.
+   *
+   * @param keys the keys
+   * @param loader computes the values of those that are missing
+   * @return completes with the values; exceptionally with what {@code getAll} throws
+   */
+  default CompletableFuture<Map<K, V>> getAllAsync(
+      Collection<? extends K> keys, BulkLoader<K, V> loader) {
+    return getAllAsync(keys, loader, options());
+  }
+
+  /**
+   * As {@link #getAll(Collection, BulkLoader, CallOptions)}, without blocking. The loader runs on
+   * the executor.
+   *
+   * @param keys the keys
+   * @param loader computes the values of those that are missing
+   * @param options options of this call, for each key
+   * @return completes with the values; exceptionally with what {@code getAll} throws
+   */
+  CompletableFuture<Map<K, V>> getAllAsync(
+      Collection<? extends K> keys, BulkLoader<K, V> loader, CallOptions<K, V> options);
+
+  /**
+   * As {@link #getAll(Collection, BulkLoader, CallOptions)}, but tells what became of each key
+   * instead of failing because some did.
+   *
+   * @param keys the keys
+   * @param loader computes the values of those that are missing
+   * @return what became of each key
+   * @throws PaddockInterruptedException if the thread was interrupted
+   * @throws PaddockClosedException if the Paddock is closed
+   */
+  default BulkResult<K, V> tryGetAll(Collection<? extends K> keys, BulkLoader<K, V> loader) {
+    return tryGetAll(keys, loader, options());
+  }
+
+  /**
+   * As {@link #getAll(Collection, BulkLoader, CallOptions)}, but tells what became of each key
+   * instead of failing because some did.
+   *
+   * @param keys the keys
+   * @param loader computes the values of those that are missing
+   * @param options options of this call, for each key
+   * @return what became of each key
+   * @throws PaddockInterruptedException if the thread was interrupted
+   * @throws PaddockClosedException if the Paddock is closed
+   */
+  BulkResult<K, V> tryGetAll(
+      Collection<? extends K> keys, BulkLoader<K, V> loader, CallOptions<K, V> options);
+
+  /**
+   * As {@link #tryGetAll(Collection, BulkLoader)}, without blocking. The loader runs on the
+   * executor.
+   *
+   * @param keys the keys
+   * @param loader computes the values of those that are missing
+   * @return completes with what became of each key; exceptionally with what {@code tryGetAll}
+   *     throws
+   */
+  default CompletableFuture<BulkResult<K, V>> tryGetAllAsync(
+      Collection<? extends K> keys, BulkLoader<K, V> loader) {
+    return tryGetAllAsync(keys, loader, options());
+  }
+
+  /**
+   * As {@link #tryGetAll(Collection, BulkLoader, CallOptions)}, without blocking. The loader runs
+   * on the executor.
+   *
+   * @param keys the keys
+   * @param loader computes the values of those that are missing
+   * @param options options of this call, for each key
+   * @return completes with what became of each key; exceptionally with what {@code tryGetAll}
+   *     throws
+   */
+  CompletableFuture<BulkResult<K, V>> tryGetAllAsync(
+      Collection<? extends K> keys, BulkLoader<K, V> loader, CallOptions<K, V> options);
+
+  /**
    * Returns what is cached, by the same rules of freshness as {@code get}; never loads, never waits
    * for a load.
    *
@@ -278,6 +398,27 @@ public interface Cache<K, V> {
    * @return completes when the value is gone; exceptionally with what {@code invalidate} throws
    */
   CompletableFuture<@Nullable Void> invalidateAsync(K key);
+
+  /**
+   * Removes several values, as {@link #invalidate} does each of them. All are tried, at most {@code
+   * maxBulkSize} at a time, also when some fail. It is not one step: a reader may find one key gone
+   * and the next still there.
+   *
+   * @param keys the keys, none null
+   * @throws StoreException if for some keys it did not happen, or that is unknown; try again, which
+   *     does no harm to the others. The cause is the first failure, further ones (eight at most)
+   *     are suppressed
+   * @throws PaddockInterruptedException if the thread was interrupted; it may have happened
+   */
+  void invalidateAll(Collection<? extends K> keys);
+
+  /**
+   * As {@link #invalidateAll}, without blocking.
+   *
+   * @param keys the keys
+   * @return completes when all are gone; exceptionally with what {@code invalidateAll} throws
+   */
+  CompletableFuture<@Nullable Void> invalidateAllAsync(Collection<? extends K> keys);
 
   /**
    * Makes a value stale from now on: callers that accept a stale value still get it while the next

@@ -30,7 +30,10 @@ public final class CacheBuilder<K, V> {
   private @Nullable Boolean enabled;
   private @Nullable Duration timeToLive;
   private @Nullable Duration serveStaleFor;
+  private @Nullable Duration failSafeFor;
   private @Nullable Double jitter;
+  private @Nullable Double earlyRefresh;
+  private @Nullable Double earlyRefreshAt;
   private @Nullable Duration negativeTimeToLive;
   private @Nullable Duration maxWait;
   private @Nullable Duration leaseTime;
@@ -38,11 +41,17 @@ public final class CacheBuilder<K, V> {
   private @Nullable Duration leaseCap;
   private @Nullable Boolean renewal;
   private @Nullable Duration maxLoadTime;
+  private @Nullable Duration softLoadTimeout;
+  private @Nullable Duration hardLoadTimeout;
   private @Nullable Duration coolDown;
   private @Nullable Duration holdOff;
+  private @Nullable Duration outageTimeToLive;
+  private @Nullable Integer maxConcurrentLoads;
+  private @Nullable Integer maxQueuedLoads;
   private @Nullable String keyPrefix;
   private @Nullable Integer compressAbove;
   private @Nullable Integer maxValueBytes;
+  private @Nullable Integer maxBulkSize;
 
   CacheBuilder(String name, Codec<V> codec, Function<CacheConfiguration<K, V>, Cache<K, V>> open) {
     this.name = name;
@@ -166,6 +175,61 @@ public final class CacheBuilder<K, V> {
   }
 
   /**
+   * Sets how long a value is kept past its soft TTL for callers whose load fails or takes too long:
+   * instead of an exception, or what {@link #otherwise} says, they get it, stale. Nobody gets it
+   * before. Failed loads follow each other no faster than {@link #coolDown} allows. It does not
+   * apply to calls that are {@link CallOptions#alwaysFresh() always fresh}.
+   *
+   * @param duration 0 to 10 years; 0 by default: as long as {@link #serveStaleFor}. What is longer
+   *     of the two is how long the store keeps the value
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> failSafeFor(Duration duration) {
+    failSafeFor = once("failSafeFor", failSafeFor, Limits.window(duration, "failSafeFor"));
+    return this;
+  }
+
+  /**
+   * Sets how eagerly values are refreshed before they expire: at each hit, at random, the likelier
+   * the nearer the expiry and the longer the load took, so that popular keys do not expire at all.
+   * One load in the fleet does it, in the background. The load time counts as at least 1 ms and at
+   * most a tenth of the TTL.
+   *
+   * @param beta 0 (never) to 10; 0 by default. 1 is the optimum of the paper (XFetch: Vattani,
+   *     Chierichetti, Lowenstein, VLDB 2015), more is earlier
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> earlyRefresh(double beta) {
+    if (!(beta >= 0 && beta <= 10)) {
+      throw new IllegalArgumentException("earlyRefresh must be between 0 and 10, is " + beta);
+    }
+    earlyRefresh = once("earlyRefresh", earlyRefresh, beta);
+    return this;
+  }
+
+  /**
+   * Sets the part of its TTL after which the next hit refreshes a value in the background; simpler
+   * and less well spread than {@link #earlyRefresh}, which it excludes.
+   *
+   * @param part above 0 to 1 (not early); 1 by default; 0.8 refreshes in the last fifth
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> earlyRefreshAt(double part) {
+    if (!(part > 0 && part <= 1)) {
+      throw new IllegalArgumentException(
+          "earlyRefreshAt must be above 0 and at most 1, is " + part);
+    }
+    earlyRefreshAt = once("earlyRefreshAt", earlyRefreshAt, part);
+    return this;
+  }
+
+  /**
    * Sets by how much a TTL is shortened at most, each time by another random part, so that values
    * stored together do not expire together.
    *
@@ -213,11 +277,13 @@ public final class CacheBuilder<K, V> {
   }
 
   /**
-   * Sets the length of the fill lease. It should be well above a usual load time; renewal covers
-   * the unusual ones, and the lease bounds how long a key waits for a process that died.
+   * Fixes the length of the fill lease. By default it is measured instead: twice the 99th
+   * percentile of the load times of the last ten minutes, between {@link #leaseFloor} and {@link
+   * #leaseCap}, and 10 seconds, moved into that range, until 20 loads have been measured. Renewal
+   * covers the unusual loads, and the lease bounds how long a key waits for a process that died.
    *
    * @param duration 1 ms to 1 day, between {@link #leaseFloor} and {@link #leaseCap}, which {@link
-   *     #build()} checks; by default 10 seconds, moved into that range
+   *     #build()} checks
    * @return this
    * @throws IllegalArgumentException if it is not between 1 ms and 1 day
    * @throws IllegalStateException if it was set before
@@ -228,9 +294,11 @@ public final class CacheBuilder<K, V> {
   }
 
   /**
-   * Sets the shortest lease that is accepted.
+   * Sets the shortest lease. It should be longer than a pause of the process that is no surprise: a
+   * lease that is lost to one means a second load.
    *
-   * @param duration 1 ms to 1 day; 100 ms by default
+   * @param duration 1 ms to 1 day; by default 1 second, or {@link #leaseCap} if that is shorter;
+   *     100 ms where {@link #leaseTime} is fixed
    * @return this
    * @throws IllegalArgumentException if it is out of range
    * @throws IllegalStateException if it was set before
@@ -241,7 +309,7 @@ public final class CacheBuilder<K, V> {
   }
 
   /**
-   * Sets the longest lease that is accepted.
+   * Sets the longest lease.
    *
    * @param duration 1 ms to 1 day; 5 minutes by default
    * @return this
@@ -254,7 +322,8 @@ public final class CacheBuilder<K, V> {
   }
 
   /**
-   * Sets whether the lease is extended at each third of its length while the load runs.
+   * Sets whether the lease is extended at each third of its length while the load runs; the first
+   * time at half of it where the length is measured.
    *
    * @param enabled true by default
    * @return this
@@ -277,6 +346,45 @@ public final class CacheBuilder<K, V> {
    */
   public CacheBuilder<K, V> maxLoadTime(Duration duration) {
     maxLoadTime = once("maxLoadTime", maxLoadTime, Limits.span(duration, "maxLoadTime"));
+    return this;
+  }
+
+  /**
+   * Sets after which time a caller with a stale value at hand takes that one; the load goes on in
+   * the background. With {@link #serveStaleFor} such a caller would not wait at all otherwise, with
+   * {@link #failSafeFor} until the load has ended. Needs one of the two.
+   *
+   * <p>Loads then run on the executor instead of their caller's thread, which can't leave a load
+   * that runs on its stack: thread-bound transactions and contexts do not reach the loader.
+   *
+   * @param duration 1 ms to 1 day, from the start of the call; none by default
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> softLoadTimeout(Duration duration) {
+    softLoadTimeout =
+        once("softLoadTimeout", softLoadTimeout, Limits.span(duration, "softLoadTimeout"));
+    return this;
+  }
+
+  /**
+   * Sets how long a caller waits for its own load. After that it gets a stale value if one was kept
+   * for this, the fallback if {@link #otherwise} has one, else a {@link FillTimeoutException}; the
+   * load goes on in the background, until {@link #maxLoadTime}. Callers who wait for the load of
+   * another are bounded by {@link #maxWait}.
+   *
+   * <p>Loads then run on the executor, as with {@link #softLoadTimeout}.
+   *
+   * @param duration 1 ms to 1 day, from the start of the load; none by default. Not below {@link
+   *     #softLoadTimeout} and not above {@link #maxLoadTime}
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> hardLoadTimeout(Duration duration) {
+    hardLoadTimeout =
+        once("hardLoadTimeout", hardLoadTimeout, Limits.span(duration, "hardLoadTimeout"));
     return this;
   }
 
@@ -304,6 +412,60 @@ public final class CacheBuilder<K, V> {
    */
   public CacheBuilder<K, V> holdOff(Duration duration) {
     holdOff = once("holdOff", holdOff, Limits.pause(duration, "holdOff"));
+    return this;
+  }
+
+  /**
+   * Sets how long this process keeps what it has loaded while the store could not take it, so that
+   * in an outage each key is loaded once in that time and process. At most 10,000 values are kept.
+   * Other processes' invalidations do not reach them, so calls that are {@link
+   * CallOptions#alwaysFresh() always fresh} do not get them.
+   *
+   * @param duration 0 (nothing is kept) to 1 day; 5 seconds by default. Never longer than the value
+   *     is fresh
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> outageTimeToLive(Duration duration) {
+    outageTimeToLive =
+        once("outageTimeToLive", outageTimeToLive, Limits.pause(duration, "outageTimeToLive"));
+    return this;
+  }
+
+  /**
+   * Sets how many loads of this cache run at once in this process, however many keys are asked for.
+   * Others wait in line, at most {@link #maxQueuedLoads} of them; their leases are kept. A caller
+   * that has waited for {@link #maxWait}, or whose load finds the line full, gets a stale value if
+   * one was kept for this, the fallback if {@link #otherwise} has one, or an exception: for a full
+   * line a {@link TooManyLoadsException}. A load inside a loader of the same thread is not counted,
+   * nor are calls that go straight to their loader.
+   *
+   * @param loads 1 or more; no limit by default
+   * @return this
+   * @throws IllegalArgumentException if it is less than 1
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> maxConcurrentLoads(int loads) {
+    maxConcurrentLoads =
+        once(
+            "maxConcurrentLoads",
+            maxConcurrentLoads,
+            Limits.atLeast(loads, 1, "maxConcurrentLoads"));
+    return this;
+  }
+
+  /**
+   * Sets how many loads of this cache wait in line when as many run as may.
+   *
+   * @param loads 0 (none waits) or more; 1,000 by default
+   * @return this
+   * @throws IllegalArgumentException if it is negative
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> maxQueuedLoads(int loads) {
+    maxQueuedLoads =
+        once("maxQueuedLoads", maxQueuedLoads, Limits.atLeast(loads, 0, "maxQueuedLoads"));
     return this;
   }
 
@@ -348,6 +510,23 @@ public final class CacheBuilder<K, V> {
     return this;
   }
 
+  /**
+   * Sets how many keys {@link Cache#getAll} asks the store for at once, and hands to one call of
+   * its loader, at most. A read of more goes through them in chunks, one after the other.
+   *
+   * @param keys 1 to 5,000; 500 by default
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> maxBulkSize(int keys) {
+    if (keys < 1 || keys > 5_000) {
+      throw new IllegalArgumentException("maxBulkSize must be between 1 and 5000 keys, is " + keys);
+    }
+    maxBulkSize = once("maxBulkSize", maxBulkSize, keys);
+    return this;
+  }
+
   private static double checkedJitter(double part) {
     if (!(part >= 0 && part <= 0.5)) {
       throw new IllegalArgumentException("jitter must be between 0 and 0.5, is " + part);
@@ -388,8 +567,10 @@ public final class CacheBuilder<K, V> {
   public <K1 extends K> Cache<K1, V> build() {
     Duration ttl = or(timeToLive, Duration.ofMinutes(5));
     Duration stale = or(serveStaleFor, Duration.ZERO);
-    Duration floor = or(leaseFloor, Duration.ofMillis(100));
     Duration cap = or(leaseCap, Duration.ofMinutes(5));
+    Duration usualFloor =
+        leaseTime == null ? min(Duration.ofSeconds(1), cap) : Duration.ofMillis(100);
+    Duration floor = or(leaseFloor, usualFloor);
     if (floor.compareTo(cap) > 0) {
       throw new IllegalStateException(
           "leaseFloor "
@@ -411,6 +592,17 @@ public final class CacheBuilder<K, V> {
               + cap
               + ": change one of them");
     }
+    Duration failSafe = or(failSafeFor, Duration.ZERO);
+    Duration loadTime = or(maxLoadTime, Duration.ofSeconds(30));
+    checkTimeouts(stale, failSafe, loadTime);
+    if (or(earlyRefresh, 0.0) > 0 && or(earlyRefreshAt, 1.0) < 1) {
+      throw new IllegalStateException(
+          "earlyRefresh "
+              + earlyRefresh
+              + " and earlyRefreshAt "
+              + earlyRefreshAt
+              + " exclude each other: choose one");
+    }
     Duration negative = negativeTimeToLive;
     if (negative == null) {
       negative = min(Duration.ofSeconds(30), ttl);
@@ -424,21 +616,31 @@ public final class CacheBuilder<K, V> {
                 loader,
                 ttl,
                 stale,
+                failSafe,
                 alwaysFresh == null,
                 or(jitter, 0.1),
+                or(earlyRefresh, 0.0),
+                or(earlyRefreshAt, 1.0),
                 negative,
                 or(maxWait, Duration.ofSeconds(5)),
                 otherwise == null ? Otherwise.fail() : otherwise,
                 lease,
+                leaseTime == null,
                 floor,
                 cap,
                 or(renewal, Boolean.TRUE),
-                or(maxLoadTime, Duration.ofSeconds(30)),
+                loadTime,
+                softLoadTimeout,
+                hardLoadTimeout,
                 or(coolDown, Duration.ofSeconds(1)),
                 or(holdOff, Duration.ZERO),
+                or(outageTimeToLive, Duration.ofSeconds(5)),
+                or(maxConcurrentLoads, Integer.MAX_VALUE),
+                or(maxQueuedLoads, 1_000),
                 or(keyPrefix, ""),
                 or(compressAbove, Integer.MAX_VALUE),
-                or(maxValueBytes, 16 * 1024 * 1024)));
+                or(maxValueBytes, 16 * 1024 * 1024),
+                or(maxBulkSize, 500)));
     if (enabled != null) {
       cache.setEnabled(enabled);
     }
@@ -446,6 +648,30 @@ public final class CacheBuilder<K, V> {
     @SuppressWarnings("unchecked")
     Cache<K1, V> narrowed = (Cache<K1, V>) cache;
     return narrowed;
+  }
+
+  private void checkTimeouts(Duration stale, Duration failSafe, Duration loadTime) {
+    Duration soft = softLoadTimeout;
+    Duration hard = hardLoadTimeout;
+    if (soft != null && stale.isZero() && failSafe.isZero()) {
+      throw new IllegalStateException(
+          "softLoadTimeout "
+              + soft
+              + " needs a stale value to fall back to: set serveStaleFor or failSafeFor, or use"
+              + " hardLoadTimeout");
+    }
+    if (soft != null && alwaysFresh != null) {
+      throw new IllegalStateException(
+          "softLoadTimeout " + soft + " and alwaysFresh exclude each other: choose one");
+    }
+    if (soft != null && hard != null && soft.compareTo(hard) > 0) {
+      throw new IllegalStateException(
+          "softLoadTimeout " + soft + " is above hardLoadTimeout " + hard + ": change one of them");
+    }
+    if (hard != null && hard.compareTo(loadTime) > 0) {
+      throw new IllegalStateException(
+          "hardLoadTimeout " + hard + " is above maxLoadTime " + loadTime + ": change one of them");
+    }
   }
 
   /**

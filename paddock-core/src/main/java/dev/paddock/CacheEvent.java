@@ -104,6 +104,30 @@ public sealed interface CacheEvent {
       implements CacheEvent {}
 
   /**
+   * More than a tenth of the cache's last 50 leases were extended or ran out while their load ran.
+   * At most once in ten minutes.
+   *
+   * @param cache the name of the cache
+   * @param key the key of the last of them
+   * @param leaseTime how long that lease was
+   * @param part how many of them, as a part of all
+   */
+  record LeaseTooShort(String cache, String key, Duration leaseTime, double part)
+      implements CacheEvent {}
+
+  /**
+   * Values are refreshed when more than half of their TTL is still to come: the mean of the cache's
+   * last 16 early refreshes. At most once in ten minutes.
+   *
+   * @param cache the name of the cache
+   * @param key the key of the last of them
+   * @param gap how long before the expiry
+   * @param timeToLive the TTL of that key's value
+   */
+  record RefreshTooEarly(String cache, String key, Duration gap, Duration timeToLive)
+      implements CacheEvent {}
+
+  /**
    * A load began.
    *
    * @param cache the name of the cache
@@ -170,7 +194,7 @@ public sealed interface CacheEvent {
   }
 
   /**
-   * A caller for whom waiting did not help got what its {@link Otherwise} says.
+   * A caller for whom waiting did not help got a stale value, or what its {@link Otherwise} says.
    *
    * @param cache the name of the cache
    * @param key the key in the store
@@ -184,9 +208,38 @@ public sealed interface CacheEvent {
       /** A fallback. */
       FALLBACK,
       /** The right to the one degraded load. */
-      LOAD
+      LOAD,
+      /** A stale value, which was kept for this. */
+      STALE
     }
   }
+
+  /**
+   * A load was refused: as many run, and as many wait, as may. The caller got a stale value, what
+   * its {@link Otherwise} says, or a {@link TooManyLoadsException}.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   */
+  record LoadRefused(String cache, String key) implements CacheEvent {}
+
+  /**
+   * A value was returned that this process had loaded a moment before, while the store could not
+   * take it.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   */
+  record OutageServed(String cache, String key) implements CacheEvent {}
+
+  /**
+   * The store has stopped answering, so callers do not wait for it any more; or it answers again.
+   *
+   * @param cache the name of the cache whose command showed it
+   * @param key the key in the store of that command
+   * @param open true when callers stop waiting, false when it answers again
+   */
+  record BreakerChanged(String cache, String key, boolean open) implements CacheEvent {}
 
   /**
    * A value was loaded that may not be stored, because the key is being invalidated faster than

@@ -65,6 +65,33 @@ public interface LoadContext<K, V> {
    */
   void timeToLive(Duration timeToLive);
 
+  /**
+   * Shortens how long this value alone is kept past its soft TTL, to be served stale or when loads
+   * fail.
+   *
+   * @param duration 0 to what the cache keeps values for, {@link CacheBuilder#serveStaleFor} or
+   *     {@link CacheBuilder#failSafeFor}, whichever is longer
+   * @throws IllegalArgumentException if it is out of range
+   */
+  void serveStaleFor(Duration duration);
+
+  /**
+   * Keeps {@link #staleValue()}, because the source says that it has not changed (by an ETag or a
+   * date of modification that is part of the value, for example), and renews its TTL. What the
+   * loader returns is ignored.
+   *
+   * @throws IllegalStateException if there is no stale value
+   */
+  void notModified();
+
+  /**
+   * Sets for how long nobody in the fleet starts the next load if this one fails.
+   *
+   * @param duration 0 (no pause) to 1 day; {@link CacheBuilder#coolDown} by default
+   * @throws IllegalArgumentException if it is out of range
+   */
+  void coolDown(Duration duration);
+
   /** Returns the value to its callers without storing it. */
   void skipCaching();
 

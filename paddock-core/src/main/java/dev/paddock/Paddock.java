@@ -41,8 +41,8 @@ public final class Paddock implements AutoCloseable {
    * @param uri for example {@code redis://user:password@host:6379/0}, {@code rediss://} for TLS, or
    *     {@code redis-sentinel://user:password@host1:26379,host2:26379/0#name-of-the-primary}
    * @return a Paddock that is ready
-   * @throws IllegalArgumentException if no transport on the class path accepts the URI, or it is
-   *     malformed
+   * @throws IllegalArgumentException if no transport on the class path accepts the URI, or several
+   *     do, or it is malformed
    * @throws StoreException if the store can't be reached, refuses the credentials, or is of an
    *     unsupported version
    */
@@ -116,6 +116,8 @@ public final class Paddock implements AutoCloseable {
     private @Nullable Duration connectTimeout;
     private @Nullable Duration commandTimeout;
     private @Nullable Boolean shutdownHook;
+    private @Nullable Integer maxConcurrentLoads;
+    private @Nullable Integer maxQueuedLoads;
     private final List<PaddockListener> listeners = new ArrayList<>();
 
     private Builder() {}
@@ -132,21 +134,23 @@ public final class Paddock implements AutoCloseable {
      *
      * @param uri the URI
      * @return this
-     * @throws IllegalArgumentException if no transport on the class path accepts it
+     * @throws IllegalArgumentException if no transport on the class path accepts it, or several do:
+     *     then name one of them with {@link #store(StoreFactory)}
      * @throws IllegalStateException if a store was set before
      */
     public Builder store(String uri) {
       requireNonNull(uri, "uri");
-      for (StoreProvider provider : ServiceLoader.load(StoreProvider.class)) {
-        if (provider.accepts(uri)) {
-          return store(provider.factory(uri));
-        }
+      StoreProvider chosen =
+          Providers.only(
+              ServiceLoader.load(StoreProvider.class), provider -> provider.accepts(uri), uri);
+      if (chosen != null) {
+        return store(chosen.factory(uri));
       }
       int scheme = uri.indexOf("://");
       throw new IllegalArgumentException(
           "no transport on the class path accepts "
               + (scheme < 0 ? "a URI without a scheme" : uri.substring(0, scheme) + "://")
-              + ": add paddock-redis-lettuce, and check that the URI begins with redis:// or"
+              + ": add paddock-redis-lettuce or paddock-redis-jedis, and check that the URI begins with redis:// or"
               + " rediss://");
     }
 
@@ -217,6 +221,38 @@ public final class Paddock implements AutoCloseable {
     }
 
     /**
+     * Sets how many loads run at once in this process, of all caches together. See {@link
+     * CacheBuilder#maxConcurrentLoads} for what happens to the others.
+     *
+     * @param loads 1 or more; no limit by default
+     * @return this
+     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalStateException if it was set before
+     */
+    public Builder maxConcurrentLoads(int loads) {
+      maxConcurrentLoads =
+          once(
+              "maxConcurrentLoads",
+              maxConcurrentLoads,
+              Limits.atLeast(loads, 1, "maxConcurrentLoads"));
+      return this;
+    }
+
+    /**
+     * Sets how many loads of all caches together wait in line when as many run as may.
+     *
+     * @param loads 0 (none waits) or more; 10,000 by default
+     * @return this
+     * @throws IllegalArgumentException if it is negative
+     * @throws IllegalStateException if it was set before
+     */
+    public Builder maxQueuedLoads(int loads) {
+      maxQueuedLoads =
+          once("maxQueuedLoads", maxQueuedLoads, Limits.atLeast(loads, 0, "maxQueuedLoads"));
+      return this;
+    }
+
+    /**
      * Adds a listener.
      *
      * @param listener is told what happens in all caches
@@ -251,7 +287,14 @@ public final class Paddock implements AutoCloseable {
         surroundings.close();
         throw e;
       }
-      Engine engine = new Engine(surroundings, opened, options, List.copyOf(listeners));
+      Engine engine =
+          new Engine(
+              surroundings,
+              opened,
+              options,
+              maxConcurrentLoads == null ? Integer.MAX_VALUE : maxConcurrentLoads,
+              maxQueuedLoads == null ? 10_000 : maxQueuedLoads,
+              List.copyOf(listeners));
       if (shutdownHook == null || shutdownHook) {
         engine.closeOnShutdown();
       }

@@ -8,6 +8,9 @@
  *       called with {@link dev.paddock.CallOptions};
  *   <li>{@link dev.paddock.KeyLoader}, {@link dev.paddock.Loader}, {@link dev.paddock.AsyncLoader},
  *       {@link dev.paddock.LoadContext}: the user's function and what it is told;
+ *   <li>{@link dev.paddock.BulkLoader}, {@link dev.paddock.AsyncBulkLoader}, {@link
+ *       dev.paddock.BulkContext}, {@link dev.paddock.BulkResult}: the same for several keys at
+ *       once;
  *   <li>{@link dev.paddock.Otherwise}: what a caller gets when waiting did not help;
  *   <li>{@link dev.paddock.Codec}, {@link dev.paddock.Codecs}, {@link dev.paddock.KeyFormat},
  *       {@link dev.paddock.KeyFormats}: bytes;

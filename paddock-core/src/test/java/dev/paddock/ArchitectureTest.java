@@ -151,9 +151,15 @@ final class ArchitectureTest {
         classes()
             .should()
             .onlyDependOnClassesThat(
-                resideInAnyPackage("dev.paddock..", "java..", "org.jspecify..")
+                resideInAnyPackage(
+                        "dev.paddock..",
+                        "java..",
+                        "org.jspecify..",
+                        "org.HdrHistogram..",
+                        "com.github.benmanes.caffeine.cache..")
                     .and(not(resideInAPackage("java.util.logging.."))))
-            .as("core depends on the JDK and JSpecify only, and logs by System.Logger"),
+            .as(
+                "core depends on the JDK, JSpecify, HdrHistogram and Caffeine only, and logs by System.Logger"),
         "UsesALibrary"),
 
     SPI_KNOWS_NO_ENGINE(

@@ -104,6 +104,13 @@ final class CacheBuilderTest {
         Duration.ZERO,
         TEN_YEARS,
         Duration.ZERO),
+    FAIL_SAFE_FOR(
+        "failSafeFor",
+        CacheBuilder::failSafeFor,
+        CacheConfiguration::failSafeFor,
+        Duration.ZERO,
+        TEN_YEARS,
+        Duration.ZERO),
     NEGATIVE_TIME_TO_LIVE(
         "negativeTimeToLive",
         CacheBuilder::negativeTimeToLive,
@@ -131,7 +138,7 @@ final class CacheBuilderTest {
         CacheConfiguration::leaseFloor,
         MS,
         DAY,
-        Duration.ofMillis(100)),
+        Duration.ofSeconds(1)),
     LEASE_CAP(
         "leaseCap",
         CacheBuilder::leaseCap,
@@ -153,6 +160,13 @@ final class CacheBuilderTest {
         Duration.ZERO,
         DAY,
         Duration.ofSeconds(1)),
+    OUTAGE_TIME_TO_LIVE(
+        "outageTimeToLive",
+        CacheBuilder::outageTimeToLive,
+        CacheConfiguration::outageTimeToLive,
+        Duration.ZERO,
+        DAY,
+        Duration.ofSeconds(5)),
     HOLD_OFF(
         "holdOff",
         CacheBuilder::holdOff,
@@ -277,6 +291,7 @@ final class CacheBuilderTest {
     assertThat(built.keyPrefix()).isEmpty();
     assertThat(built.compressAbove()).isEqualTo(Integer.MAX_VALUE);
     assertThat(built.maxValueBytes()).isEqualTo(16 * 1024 * 1024);
+    assertThat(built.maxBulkSize()).isEqualTo(500);
     assertThat(opened.switched).isEmpty();
   }
 
@@ -378,6 +393,21 @@ final class CacheBuilderTest {
         .withMessageContaining(Integer.toString(bytes));
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {1, 5_000})
+  void maxBulkSize_inRange_isAccepted(int keys) {
+    assertThat(build(builder -> builder.maxBulkSize(keys)).maxBulkSize()).isEqualTo(keys);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0, 5_001})
+  void maxBulkSize_outOfRange_isRefused(int keys) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder().maxBulkSize(keys))
+        .withMessageContaining("maxBulkSize")
+        .withMessageContaining(Integer.toString(keys));
+  }
+
   @Test
   void keyPrefix_inRange_isAccepted() {
     for (String prefix : List.of("", "app:", "{tag}", "ü\uD83D\uDC18", "x".repeat(200))) {
@@ -420,10 +450,27 @@ final class CacheBuilderTest {
     ALWAYS_FRESH("alwaysFresh", CacheBuilder::alwaysFresh, CacheBuilder::alwaysFresh, "true"),
     ENABLED("enabled", b -> b.enabled(false), b -> b.enabled(true), "false"),
     RENEWAL("renewal", b -> b.renewal(false), b -> b.renewal(false), "false"),
+    SOFT_LOAD_TIMEOUT(
+        "softLoadTimeout",
+        b -> b.softLoadTimeout(Duration.ofSeconds(7)),
+        b -> b.softLoadTimeout(Duration.ofSeconds(7)),
+        "PT7S"),
+    HARD_LOAD_TIMEOUT(
+        "hardLoadTimeout",
+        b -> b.hardLoadTimeout(Duration.ofSeconds(7)),
+        b -> b.hardLoadTimeout(Duration.ofSeconds(8)),
+        "PT7S"),
+    EARLY_REFRESH("earlyRefresh", b -> b.earlyRefresh(1), b -> b.earlyRefresh(2), "1.0"),
+    EARLY_REFRESH_AT(
+        "earlyRefreshAt", b -> b.earlyRefreshAt(0.8), b -> b.earlyRefreshAt(0.9), "0.8"),
     JITTER("jitter", b -> b.jitter(0.25), b -> b.jitter(0.3), "0.25"),
+    MAX_CONCURRENT_LOADS(
+        "maxConcurrentLoads", b -> b.maxConcurrentLoads(7), b -> b.maxConcurrentLoads(7), "7"),
+    MAX_QUEUED_LOADS("maxQueuedLoads", b -> b.maxQueuedLoads(7), b -> b.maxQueuedLoads(8), "7"),
     KEY_PREFIX("keyPrefix", b -> b.keyPrefix("one:"), b -> b.keyPrefix("two:"), "one:"),
     COMPRESS_ABOVE("compressAbove", b -> b.compressAbove(77), b -> b.compressAbove(78), "77"),
-    MAX_VALUE_BYTES("maxValueBytes", b -> b.maxValueBytes(77), b -> b.maxValueBytes(78), "77");
+    MAX_VALUE_BYTES("maxValueBytes", b -> b.maxValueBytes(77), b -> b.maxValueBytes(78), "77"),
+    MAX_BULK_SIZE("maxBulkSize", b -> b.maxBulkSize(77), b -> b.maxBulkSize(78), "77");
 
     private final String option;
     private final UnaryOperator<CacheBuilder<Long, String>> first;
@@ -493,9 +540,72 @@ final class CacheBuilderTest {
   }
 
   @Test
-  void leaseCap_belowTheDefaultFloor_isRefused() {
+  void leaseCap_belowTheDefaultFloor_lowersItUnlessTheLeaseIsFixed() {
+    Duration cap = Duration.ofMillis(99);
+    assertThat(build(b -> b.leaseCap(cap)).leaseFloor()).isEqualTo(cap);
+    assertThat(build(b -> b.leaseCap(cap)).leaseTime()).isEqualTo(cap);
+    opened.configurations.clear();
     assertContradiction(
-        b -> b.leaseCap(Duration.ofMillis(99)), "leaseFloor PT0.1S", "leaseCap PT0.099S");
+        b -> b.leaseCap(cap).leaseTime(cap), "leaseFloor PT0.1S", "leaseCap PT0.099S");
+  }
+
+  @Test
+  void lease_isMeasuredUnlessItsLengthIsSet() {
+    assertThat(build(b -> b).leaseMeasured()).isTrue();
+    assertThat(build(b -> b.leaseTime(Duration.ofSeconds(10))).leaseMeasured()).isFalse();
+    assertThat(build(b -> b.leaseTime(Duration.ofSeconds(10))).leaseFloor())
+        .isEqualTo(Duration.ofMillis(100));
+  }
+
+  @Test
+  void softLoadTimeout_needsSomethingStale_andExcludesAlwaysFresh() {
+    Duration soft = Duration.ofMillis(100);
+    assertContradiction(b -> b.softLoadTimeout(soft), "softLoadTimeout PT0.1S", "failSafeFor");
+    assertContradiction(
+        b -> b.softLoadTimeout(soft).serveStaleFor(DAY).alwaysFresh(),
+        "softLoadTimeout PT0.1S",
+        "alwaysFresh");
+    assertThat(build(b -> b.softLoadTimeout(soft).failSafeFor(DAY)).softLoadTimeout())
+        .isEqualTo(soft);
+    assertThat(build(b -> b.softLoadTimeout(soft).serveStaleFor(DAY)).softLoadTimeout())
+        .isEqualTo(soft);
+    assertThat(build(b -> b).softLoadTimeout()).isNull();
+  }
+
+  @Test
+  void hardLoadTimeout_belowTheSoftOne_orAboveMaxLoadTime_isRefused() {
+    Duration two = Duration.ofSeconds(2);
+    assertContradiction(
+        b -> b.failSafeFor(DAY).softLoadTimeout(two).hardLoadTimeout(two.minusNanos(1)),
+        "softLoadTimeout PT2S",
+        "hardLoadTimeout PT1.999999999S");
+    assertContradiction(
+        b -> b.maxLoadTime(two).hardLoadTimeout(two.plusNanos(1)),
+        "hardLoadTimeout PT2.000000001S",
+        "maxLoadTime PT2S");
+    assertThat(build(b -> b.maxLoadTime(two).hardLoadTimeout(two)).hardLoadTimeout())
+        .isEqualTo(two);
+    assertThat(build(b -> b).hardLoadTimeout()).isNull();
+  }
+
+  @Test
+  void earlyRefresh_outOfRange_orInTwoWays_isRefused() {
+    for (double beta : new double[] {-0.1, 10.1, Double.NaN}) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> builder().earlyRefresh(beta))
+          .withMessageContaining("earlyRefresh")
+          .withMessageContaining(Double.toString(beta));
+    }
+    for (double part : new double[] {0, 1.1, Double.NaN}) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> builder().earlyRefreshAt(part))
+          .withMessageContaining("earlyRefreshAt")
+          .withMessageContaining(Double.toString(part));
+    }
+    assertContradiction(
+        b -> b.earlyRefresh(1).earlyRefreshAt(0.8), "earlyRefresh 1.0", "earlyRefreshAt 0.8");
+    assertThat(build(b -> b.earlyRefresh(0).earlyRefreshAt(0.8)).earlyRefreshAt()).isEqualTo(0.8);
+    assertThat(build(b -> b.earlyRefresh(10).earlyRefreshAt(1)).earlyRefresh()).isEqualTo(10);
   }
 
   @Test

@@ -158,6 +158,12 @@ final class OptionsPageTest {
               ? "`KeyFormats.standard()`"
               : "?";
       case "otherwise" -> built.otherwise().equals(Otherwise.fail()) ? "`Otherwise.fail()`" : "?";
+      case "earlyRefresh" -> built.earlyRefresh() == 0 ? "0 (never)" : built.earlyRefresh();
+      case "earlyRefreshAt" -> built.earlyRefreshAt() == 1 ? "1 (not early)" : "?";
+      case "softLoadTimeout" -> built.softLoadTimeout() == null ? "none" : "?";
+      case "hardLoadTimeout" -> built.hardLoadTimeout() == null ? "none" : "?";
+      case "maxConcurrentLoads" ->
+          built.maxConcurrentLoads() == Integer.MAX_VALUE ? "no limit" : "?";
       case "keyPrefix" -> built.keyPrefix().isEmpty() ? "empty" : built.keyPrefix();
       case "compressAbove" ->
           built.compressAbove() == Integer.MAX_VALUE ? "never" : (Object) built.compressAbove();
@@ -172,6 +178,9 @@ final class OptionsPageTest {
     Matcher bytes = Pattern.compile("(\\d+) MiB").matcher(cell);
     if (bytes.matches()) {
       return Integer.parseInt(bytes.group(1)) * 1024 * 1024;
+    }
+    if (cell.matches("[1-9]\\d*")) {
+      return Integer.parseInt(cell);
     }
     Matcher duration = Pattern.compile("(\\d+ (?:ms|s|min|h|days?|years?)|0)(, .*)?").matcher(cell);
     return duration.matches() ? duration(duration.group(1)) : cell;
@@ -284,10 +293,21 @@ final class OptionsPageTest {
     assertThat(rangeOf(rows, "jitter")).isEqualTo("0 to 0.5");
     assertThat(opened.build(b -> b.jitter(0.5)).jitter()).isEqualTo(0.5);
     assertThatIllegalArgumentException().isThrownBy(() -> opened.builder().jitter(0.501));
+    assertThat(rangeOf(rows, "earlyRefresh")).isEqualTo("0 to 10");
+    assertThat(opened.build(b -> b.earlyRefresh(10)).earlyRefresh()).isEqualTo(10);
+    assertThat(rangeOf(rows, "earlyRefreshAt")).isEqualTo("above 0 to 1");
+    assertThat(opened.build(b -> b.earlyRefreshAt(0.001)).earlyRefreshAt()).isEqualTo(0.001);
     assertThat(rangeOf(rows, "keyPrefix")).isEqualTo("0 to 200 characters");
     assertThat(opened.build(b -> b.keyPrefix("x".repeat(200))).keyPrefix()).hasSize(200);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> opened.builder().keyPrefix("x".repeat(201)));
+    assertThat(rangeOf(rows, "maxConcurrentLoads")).isEqualTo("1 or more");
+    assertThat(opened.build(b -> b.maxConcurrentLoads(1)).maxConcurrentLoads()).isEqualTo(1);
+    assertThatIllegalArgumentException().isThrownBy(() -> opened.builder().maxConcurrentLoads(0));
+    assertThat(rangeOf(rows, "maxQueuedLoads")).isEqualTo("0 or more");
+    assertThat(opened.build(b -> b.maxQueuedLoads(0)).maxQueuedLoads()).isZero();
+    assertThatIllegalArgumentException().isThrownBy(() -> opened.builder().maxQueuedLoads(-1));
+    assertThat(rangeOf(rows, "maxBulkSize")).isEqualTo("1 to 5,000 keys");
     for (String option : List.of("compressAbove", "maxValueBytes")) {
       assertThat(rangeOf(rows, option)).isEqualTo("0 bytes or more");
     }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Bench implements AutoCloseable {
   static final Duration LIMIT = Duration.ofMinutes(5);
+
+  private static final long QUIET_MILLIS = 20;
+  private static final int QUIET_LOOKS = 5;
+  private static final int QUIET_LOOKS_MAX = 500;
 
   private static final List<String> FLEET_ARGUMENTS =
       List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:-UseDynamicNumberOfCompilerThreads");
@@ -79,14 +84,23 @@ final class Bench implements AutoCloseable {
 
   /** Starts a process for one figure; the caller closes it. */
   WorkerProcess startWorker() throws IOException, InterruptedException {
-    WorkerProcess worker = start(SINGLE_ARGUMENTS);
+    return startWorker(List.of());
+  }
+
+  /** The same, for a figure that has more servers. */
+  WorkerProcess startWorker(List<RedisServerProcess> more)
+      throws IOException, InterruptedException {
+    WorkerProcess worker = start(SINGLE_ARGUMENTS, more);
     worker.await(Report.Ready.class, LIMIT);
     return worker;
   }
 
-  private WorkerProcess start(List<String> arguments) throws IOException {
-    WorkerProcess worker =
-        WorkerProcess.start(new Order.Hello(server.uri(), server.pid()), arguments);
+  private WorkerProcess start(List<String> arguments, List<RedisServerProcess> more)
+      throws IOException {
+    List<Long> pids = new ArrayList<>();
+    pids.add(server.pid());
+    more.forEach(each -> pids.add(each.pid()));
+    WorkerProcess worker = WorkerProcess.start(new Order.Hello(server.uri(), pids), arguments);
     workers.add(worker);
     if (ending) {
       worker.destroy();
@@ -97,7 +111,7 @@ final class Bench implements AutoCloseable {
   /** Returns the first processes of the fleet; starts those that are missing. */
   List<WorkerProcess> fleet(int size) throws IOException, InterruptedException {
     while (fleet.size() < size) {
-      WorkerProcess worker = start(FLEET_ARGUMENTS);
+      WorkerProcess worker = start(FLEET_ARGUMENTS, List.of());
       // One after the other: so many JVMs at once starve each other beyond their time-outs.
       worker.await(Report.Ready.class, LIMIT);
       fleet.add(worker);
@@ -123,6 +137,19 @@ final class Bench implements AutoCloseable {
     Map<String, Long> counts = counter.counts();
     return counts.values().stream().mapToLong(Long::longValue).sum()
         - counts.getOrDefault("TIME", 0L);
+  }
+
+  /** Returns how many commands were counted once no more come. */
+  static long commandsAtRest(CommandCounter counter) throws InterruptedException {
+    long count = commands(counter);
+    int quiet = 0;
+    for (int i = 0; i < QUIET_LOOKS_MAX && quiet < QUIET_LOOKS; i++) {
+      TimeUnit.MILLISECONDS.sleep(QUIET_MILLIS);
+      long now = commands(counter);
+      quiet = now == count ? quiet + 1 : 0;
+      count = now;
+    }
+    return count;
   }
 
   @Override

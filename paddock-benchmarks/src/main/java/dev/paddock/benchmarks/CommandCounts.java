@@ -8,6 +8,7 @@ import dev.paddock.Cache;
 import dev.paddock.CacheEvent;
 import dev.paddock.Codecs;
 import dev.paddock.Paddock;
+import dev.paddock.redis.lettuce.LettuceRedis;
 import dev.paddock.testkit.CommandCounter;
 import java.time.Duration;
 import java.util.List;
@@ -26,7 +27,7 @@ final class CommandCounts {
     Semaphore fills = new Semaphore(0);
     try (Paddock paddock =
             Paddock.newBuilder()
-                .store(bench.server().uri())
+                .store(LettuceRedis.connect(bench.server().uri()))
                 .listener(
                     event -> {
                       if (event instanceof CacheEvent.FillEnded) {

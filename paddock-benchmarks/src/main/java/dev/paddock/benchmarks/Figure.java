@@ -22,6 +22,12 @@ enum Figure {
       return Throughput.hotKey(bench);
     }
   },
+  JEDIS("jedis", "reads of stored values over Jedis, against a bare socket for each thread") {
+    @Override
+    List<Line> measure(Bench bench) throws IOException, InterruptedException {
+      return Throughput.jedis(bench);
+    }
+  },
   COMMANDS("commands", "commands per hit, cold fill and refresh, as the server counts them") {
     @Override
     List<Line> measure(Bench bench) throws IOException, InterruptedException {
@@ -50,6 +56,18 @@ enum Figure {
     @Override
     List<Line> measure(Bench bench) throws IOException, InterruptedException {
       return ColdFills.many(bench);
+    }
+  },
+  LEASE("lease", "leases: alone, 4 JVMs of 4 threads on one, and by a majority of 5 servers") {
+    @Override
+    List<Line> measure(Bench bench) throws IOException, InterruptedException {
+      return Leases.measure(bench);
+    }
+  },
+  OUTAGE("outage", "200 callers while their server is frozen, killed, made a replica, filled up") {
+    @Override
+    List<Line> measure(Bench bench) throws InterruptedException {
+      return Outages.measure(bench);
     }
   },
   MEMORY("memory", "what is left in the process of keys read once; what an open flight takes") {

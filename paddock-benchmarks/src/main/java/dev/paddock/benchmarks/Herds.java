@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Herds: callers in many processes that ask for one key at the same moment. */
@@ -24,10 +23,6 @@ final class Herds {
 
   /** From the order to the moment at which all ask: long enough for all threads to be there. */
   private static final long GATHER_MICROS = 60_000;
-
-  private static final long QUIET_MILLIS = 20;
-  private static final int QUIET_LOOKS = 5;
-  private static final int QUIET_LOOKS_MAX = 500;
 
   private static final AtomicLong NUMBER = new AtomicLong();
 
@@ -207,14 +202,7 @@ final class Herds {
     counter.reset();
     Herd herd = run(bench, fleet, way, callers, bench.scale().loadMillis());
     // Callers are answered before the last command, an UNSUBSCRIBE, is sent.
-    long count = Bench.commands(counter);
-    int quiet = 0;
-    for (int i = 0; i < QUIET_LOOKS_MAX && quiet < QUIET_LOOKS; i++) {
-      TimeUnit.MILLISECONDS.sleep(QUIET_MILLIS);
-      long now = Bench.commands(counter);
-      quiet = now == count ? quiet + 1 : 0;
-      count = now;
-    }
+    long count = Bench.commandsAtRest(counter);
     bench.say("  " + way + ", " + fleet.size() + " x " + callers + ": " + counter.counts());
     return new Counted(herd.loads(), count);
   }

@@ -6,6 +6,7 @@ package dev.paddock.benchmarks;
 
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import java.util.List;
 
 /** What the coordinator tells a worker: one line of JSON on its standard input. */
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "order")
@@ -15,6 +16,9 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
   @JsonSubTypes.Type(Order.Fills.class),
   @JsonSubTypes.Type(Order.Herd.class),
   @JsonSubTypes.Type(Order.Rest.class),
+  @JsonSubTypes.Type(Order.Alone.class),
+  @JsonSubTypes.Type(Order.Contend.class),
+  @JsonSubTypes.Type(Order.Majority.class),
   @JsonSubTypes.Type(Order.Bye.class)
 })
 sealed interface Order {
@@ -22,9 +26,9 @@ sealed interface Order {
    * The first line.
    *
    * @param redisUri where Redis is
-   * @param redisPid the Redis to stop when the coordinator is gone
+   * @param redisPids the servers to stop when the coordinator is gone
    */
-  record Hello(String redisUri, long redisPid) implements Order {}
+  record Hello(String redisUri, List<Long> redisPids) implements Order {}
 
   /**
    * Reads stored values as fast as it goes.
@@ -67,6 +71,46 @@ sealed interface Order {
    * @param flights how many flights
    */
   record Rest(int keys, int flights) implements Order {}
+
+  /**
+   * Takes a lease that nobody else wants and gives it back, by one thread.
+   *
+   * @param way how
+   * @param name the lease
+   * @param count how often
+   */
+  record Alone(Way way, String name, int count) implements Order {}
+
+  /**
+   * Takes a lease, holds it, gives it back and goes away for a while, by several threads over and
+   * over.
+   *
+   * @param way how
+   * @param name the lease
+   * @param threads how many in this process
+   * @param startAtMicros when they begin, in microseconds since 1970
+   * @param millis after so long none asks any more
+   * @param holdMicros how long it is held
+   * @param awayMicros how long a thread is away afterwards, at most; half of it on average
+   */
+  record Contend(
+      Way way,
+      String name,
+      int threads,
+      long startAtMicros,
+      long millis,
+      long holdMicros,
+      long awayMicros)
+      implements Order {}
+
+  /**
+   * Takes a lease by a majority of servers, and asks all of them by bare votes, in turns.
+   *
+   * @param uris the servers, the same each time
+   * @param commit whether a second round is to be needed each time
+   * @param pairs how often
+   */
+  record Majority(List<String> uris, boolean commit, int pairs) implements Order {}
 
   /** Ends the worker. */
   record Bye() implements Order {}

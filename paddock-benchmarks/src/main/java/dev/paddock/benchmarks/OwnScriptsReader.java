@@ -7,7 +7,6 @@ package dev.paddock.benchmarks;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.lettuce.core.ScriptOutputType;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -37,40 +36,45 @@ final class OwnScriptsReader extends ScriptsReader {
     }
     byte[][] keys = {key, LuaScript.bytes("pdk:{own}:own:" + name)};
     ThreadLocalRandom random = ThreadLocalRandom.current();
-    byte[] owner =
-        LuaScript.bytes(
-            String.format(Locale.ROOT, "%016x%016x", random.nextLong(), random.nextLong()));
-    List<byte[]> granted =
+    String owner =
+        String.format(
+            Locale.ROOT,
+            "%016x%016x %016x ",
+            random.nextLong(),
+            random.nextLong(),
+            random.nextLong() | 1);
+    byte[] grant = LuaScript.bytes(owner + "0000000001");
+    byte[] granted =
         redis.evalsha(
             claim,
-            ScriptOutputType.MULTI,
+            ScriptOutputType.VALUE,
             keys,
-            owner,
+            grant,
             millis(LuaScript.LEASE_MILLIS),
-            millis(10 * LuaScript.LEASE_MILLIS),
-            LuaScript.bytes(String.format(Locale.ROOT, "%016x", random.nextLong() | 1)),
+            LuaScript.bytes(10 * LuaScript.LEASE_MILLIS),
+            millis(WallClock.micros() / 1000 + LuaScript.LEASE_MILLIS),
             LuaScript.bytes("NORMAL"),
             NO,
             NOTHING,
-            millis(WallClock.micros() / 1000 + LuaScript.LEASE_MILLIS),
             PLAIN_CHANNELS);
-    if (!new String(granted.get(0), UTF_8).equals("GRANTED")) {
+    String[] answer = new String(granted, UTF_8).split(" ", 6);
+    if (!answer[0].equals("GRANTED")) {
       throw new BenchmarkException("somebody else has " + name, null);
     }
+    // Owner, and the epoch and seq that the server made.
+    byte[] held = LuaScript.bytes(owner.substring(0, 33) + answer[3] + " " + answer[4]);
     byte[] loaded = source.load();
     byte[] stored = behindHeader(loaded);
-    List<byte[]> filled =
+    byte[] filled =
         redis.evalsha(
             finish,
-            ScriptOutputType.MULTI,
+            ScriptOutputType.VALUE,
             keys,
-            owner,
-            granted.get(2),
-            granted.get(3),
+            held,
             stored,
-            millis(LuaScript.TTL_MILLIS),
+            LuaScript.bytes(LuaScript.TTL_MILLIS),
             PLAIN_CHANNELS);
-    if (!new String(filled.get(0), UTF_8).equals("STORED")) {
+    if (!new String(filled, UTF_8).startsWith("STORED ")) {
       throw new BenchmarkException(name + " was not stored", null);
     }
     return loaded;

@@ -7,6 +7,7 @@ package dev.paddock.benchmarks;
 import dev.paddock.Cache;
 import dev.paddock.Codecs;
 import dev.paddock.Paddock;
+import dev.paddock.spi.StoreFactory;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -15,9 +16,9 @@ final class PaddockReader implements StoringReader {
   private final Paddock paddock;
   private final Cache<String, byte[]> cache;
 
-  PaddockReader(String uri) {
+  PaddockReader(StoreFactory store) {
     // A machine that is busy starting JVMs is slow to connect, which is not what is measured.
-    paddock = Paddock.newBuilder().store(uri).connectTimeout(Duration.ofMinutes(1)).build();
+    paddock = Paddock.newBuilder().store(store).connectTimeout(Duration.ofMinutes(1)).build();
     cache =
         paddock
             .<String, byte[]>cache("bench", Codecs.bytes())

@@ -19,10 +19,6 @@ import java.util.concurrent.TimeUnit;
  */
 final class RecipeReader implements Reader {
   private static final long POLL_MILLIS = 50;
-  private static final byte[] COMPARE_AND_DELETE =
-      LuaScript.bytes(
-          "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end"
-              + " return 0");
 
   private final RedisClient client;
   private final StatefulRedisConnection<byte[], byte[]> connection;
@@ -33,7 +29,7 @@ final class RecipeReader implements Reader {
     client = RedisClient.create(uri);
     connection = client.connect(ByteArrayCodec.INSTANCE);
     redis = connection.sync();
-    release = redis.scriptLoad(COMPARE_AND_DELETE);
+    release = redis.scriptLoad(LuaScript.COMPARE_AND_DELETE);
   }
 
   @Override

@@ -16,6 +16,9 @@ import java.util.List;
   @JsonSubTypes.Type(Report.Filled.class),
   @JsonSubTypes.Type(Report.Herded.class),
   @JsonSubTypes.Type(Report.Rested.class),
+  @JsonSubTypes.Type(Report.Taken.class),
+  @JsonSubTypes.Type(Report.Contended.class),
+  @JsonSubTypes.Type(Report.Paired.class),
   @JsonSubTypes.Type(Report.Failed.class)
 })
 sealed interface Report {
@@ -56,6 +59,31 @@ sealed interface Report {
    * @param leftBytes how much more is in use after the flights than before
    */
   record Rested(long growthBytes, double flightBytes, long leftBytes) implements Report {}
+
+  /**
+   * The end of {@link Order.Alone}.
+   *
+   * @param medianNanos how long it took to take the lease and give it back
+   */
+  record Taken(double medianNanos) implements Report {}
+
+  /**
+   * The end of {@link Order.Contend}.
+   *
+   * @param holds all that there were
+   */
+  record Contended(List<Hold> holds) implements Report {}
+
+  /**
+   * The end of {@link Order.Majority}.
+   *
+   * @param nanos how long each lease took
+   * @param boundNanos how long the bare votes took that followed it
+   * @param handNanos how long its own scripts took, sent by hand
+   * @param scripts how many scripts a lease was for a server, with its release
+   */
+  record Paired(List<Long> nanos, List<Long> boundNanos, List<Long> handNanos, double scripts)
+      implements Report {}
 
   /**
    * The order was not carried out.

@@ -4,7 +4,7 @@
  */
 package dev.paddock.benchmarks;
 
-/** How a value is read. */
+/** How a value is read, or a lease taken. */
 enum Way {
   /** By Paddock. */
   PADDOCK,
@@ -16,6 +16,12 @@ enum Way {
   STEPS,
   /** By GET and Paddock's own scripts, sent by hand one after the other. */
   OWN_SCRIPTS,
-  /** By the usual recipe: SET NX PX, and polling. */
-  RECIPE
+  /** By the usual recipe: SET NX PX, and polling. The bound of leases. */
+  RECIPE,
+  /** By Paddock over Jedis. */
+  JEDIS,
+  /**
+   * By GET over a Jedis connection for each thread; it never loads. The bound of hits over Jedis.
+   */
+  SOCKET
 }

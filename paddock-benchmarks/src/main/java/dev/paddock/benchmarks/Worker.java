@@ -8,6 +8,8 @@ import dev.paddock.Cache;
 import dev.paddock.Codecs;
 import dev.paddock.Loader;
 import dev.paddock.Paddock;
+import dev.paddock.redis.jedis.JedisRedis;
+import dev.paddock.redis.lettuce.LettuceRedis;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,10 +26,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** Carries orders out, one after the other, on connections that stay open. */
 final class Worker implements AutoCloseable {
@@ -41,6 +45,9 @@ final class Worker implements AutoCloseable {
 
   private final String uri;
   private final Map<Way, Reader> readers = new EnumMap<>(Way.class);
+  private final Map<Way, Locker> lockers = new EnumMap<>(Way.class);
+
+  private @Nullable Quorum quorum;
 
   /** Its threads stay, so that {@link CpuClock} misses none. */
   private final ExecutorService threads =
@@ -69,17 +76,30 @@ final class Worker implements AutoCloseable {
 
   static Reader open(Way way, String uri) {
     return switch (way) {
-      case PADDOCK -> new PaddockReader(uri);
+      case PADDOCK -> new PaddockReader(LettuceRedis.connect(uri));
       case PLAIN -> new PlainReader(uri);
       case BARE -> new BareReader(uri);
       case STEPS -> new StepsReader(uri);
       case OWN_SCRIPTS -> new OwnScriptsReader(uri);
       case RECIPE -> new RecipeReader(uri);
+      case JEDIS -> new PaddockReader(JedisRedis.connect(uri));
+      case SOCKET -> new SocketReader(uri);
     };
   }
 
   private Reader reader(Way way) {
     return readers.computeIfAbsent(way, each -> open(each, uri));
+  }
+
+  private Locker locker(Way way) {
+    return lockers.computeIfAbsent(
+        way,
+        each ->
+            switch (each) {
+              case PADDOCK -> new PaddockLocker(uri);
+              case RECIPE -> new RecipeLocker(uri);
+              default -> throw new IllegalArgumentException("no leases the way " + each);
+            });
   }
 
   Report carryOut(Order order) {
@@ -92,6 +112,12 @@ final class Worker implements AutoCloseable {
         return herd(herd);
       } else if (order instanceof Order.Rest rest) {
         return rest(rest);
+      } else if (order instanceof Order.Alone alone) {
+        return alone(alone);
+      } else if (order instanceof Order.Contend contend) {
+        return contend(contend);
+      } else if (order instanceof Order.Majority majority) {
+        return majority(majority);
       }
       throw new IllegalArgumentException("no such order: " + order);
     } catch (InterruptedException e) {
@@ -173,15 +199,11 @@ final class Worker implements AutoCloseable {
 
   private Report fills(Order.Fills order) throws Exception {
     Reader reader = reader(order.way());
-    long loadNanos = TimeUnit.MICROSECONDS.toNanos(order.loadMicros());
     AtomicInteger loads = new AtomicInteger();
     Reader.Source source =
         () -> {
           loads.incrementAndGet();
-          long end = System.nanoTime() + loadNanos;
-          for (long left = loadNanos; left > 0; left = end - System.nanoTime()) {
-            LockSupport.parkNanos(left);
-          }
+          park(order.loadMicros());
           return value();
         };
     AtomicInteger next = new AtomicInteger();
@@ -205,6 +227,14 @@ final class Worker implements AutoCloseable {
       throw new IllegalStateException(loads.get() + " loads of " + order.count() + " cold keys");
     }
     return new Report.Filled(all, Pairs.median(nanos));
+  }
+
+  private static void park(long micros) {
+    long nanos = TimeUnit.MICROSECONDS.toNanos(micros);
+    long end = System.nanoTime() + nanos;
+    for (long left = nanos; left > 0; left = end - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
   }
 
   // ---------------------------------------------------------------- herds
@@ -244,10 +274,63 @@ final class Worker implements AutoCloseable {
     return new Report.Herded(List.copyOf(loadEnds), Arrays.stream(answers).boxed().toList(), cpu);
   }
 
+  // ---------------------------------------------------------------- leases
+
+  private Report alone(Order.Alone order) throws Exception {
+    Locker locker = locker(order.way());
+    double[] nanos = new double[order.count()];
+    together(
+        List.of(
+            () -> {
+              for (int i = 0; i < nanos.length; i++) {
+                long start = System.nanoTime();
+                locker.acquire(order.name()).release();
+                nanos[i] = System.nanoTime() - start;
+              }
+              return null;
+            }));
+    return new Report.Taken(Pairs.median(nanos));
+  }
+
+  private Report contend(Order.Contend order) throws Exception {
+    Locker locker = locker(order.way());
+    long endMicros = order.startAtMicros() + TimeUnit.MILLISECONDS.toMicros(order.millis());
+    ConcurrentLinkedQueue<Hold> holds = new ConcurrentLinkedQueue<>();
+    List<Callable<Void>> tasks = new ArrayList<>();
+    for (int i = 0; i < order.threads(); i++) {
+      tasks.add(
+          () -> {
+            WallClock.sleepUntil(order.startAtMicros());
+            for (long asked = WallClock.micros(); asked < endMicros; asked = WallClock.micros()) {
+              Locker.Held held = locker.acquire(order.name());
+              long began = WallClock.micros();
+              park(order.holdMicros());
+              holds.add(new Hold(asked, began, WallClock.micros(), held.token()));
+              held.release();
+              if (order.awayMicros() > 0) {
+                park(ThreadLocalRandom.current().nextLong(order.awayMicros()));
+              }
+            }
+            return null;
+          });
+    }
+    together(tasks);
+    return new Report.Contended(List.copyOf(holds));
+  }
+
+  private Report majority(Order.Majority order) throws Exception {
+    Quorum opened = quorum;
+    if (opened == null) {
+      opened = new Quorum(order.uris());
+      quorum = opened;
+    }
+    return opened.measure(order.commit(), order.pairs());
+  }
+
   // ---------------------------------------------------------------- memory
 
   private Report rest(Order.Rest order) throws InterruptedException {
-    try (Paddock paddock = Paddock.connect(uri)) {
+    try (Paddock paddock = Paddock.newBuilder().store(LettuceRedis.connect(uri)).build()) {
       Cache<String, byte[]> cache =
           paddock
               .<String, byte[]>cache("memory", Codecs.bytes())
@@ -338,5 +421,9 @@ final class Worker implements AutoCloseable {
   public void close() {
     threads.shutdownNow();
     readers.values().forEach(Reader::close);
+    lockers.values().forEach(Locker::close);
+    if (quorum != null) {
+      quorum.close();
+    }
   }
 }

@@ -10,6 +10,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -32,7 +33,7 @@ final class WorkerCommand implements Callable<Integer> {
       return 0;
     }
     BlockingQueue<Order> orders = new LinkedBlockingQueue<>();
-    Thread reader = new Thread(() -> readOrders(lines, orders, hello.redisPid()), "orders");
+    Thread reader = new Thread(() -> readOrders(lines, orders, hello.redisPids()), "orders");
     reader.setDaemon(true);
     reader.start();
     try (Worker worker = new Worker(hello.redisUri())) {
@@ -47,7 +48,8 @@ final class WorkerCommand implements Callable<Integer> {
   }
 
   /** Beside the work, so that the end of the orders is noticed during a long one too. */
-  private static void readOrders(BufferedReader lines, BlockingQueue<Order> orders, long redisPid) {
+  private static void readOrders(
+      BufferedReader lines, BlockingQueue<Order> orders, List<Long> redisPids) {
     try {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         Order order = Json.read(line, Order.class);
@@ -59,12 +61,14 @@ final class WorkerCommand implements Callable<Integer> {
     } catch (IOException e) {
       // As good as an end.
     }
-    outlive(redisPid);
+    outlive(redisPids);
   }
 
-  /** The coordinator is gone without a farewell: its Redis goes too, and this process at once. */
-  private static void outlive(long redisPid) {
-    ProcessHandle.of(redisPid).ifPresent(ProcessHandle::destroy);
+  /** The coordinator is gone without a farewell: its servers go too, and this process at once. */
+  private static void outlive(List<Long> redisPids) {
+    for (long pid : redisPids) {
+      ProcessHandle.of(pid).ifPresent(ProcessHandle::destroy);
+    }
     Runtime.getRuntime().halt(1);
   }
 }

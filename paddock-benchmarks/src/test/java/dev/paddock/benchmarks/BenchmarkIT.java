@@ -20,7 +20,8 @@ import tools.jackson.databind.json.JsonMapper;
 /** The driver on a real server, with processes of its own, at the smallest size. */
 final class BenchmarkIT {
   private static final Scale TINY =
-      new Scale(true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 200, 20, 1, 10);
+      new Scale(
+          true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 3_000, 200, 20, 1, 10);
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream progress = new ByteArrayOutputStream();
@@ -74,13 +75,61 @@ final class BenchmarkIT {
   void figures_ofOneProcess_areAllMeasured() {
     JsonNode report =
         measure(
-            EnumSet.of(Figure.HIT, Figure.HOT_KEY, Figure.COLD_FILL, Figure.FILLS, Figure.MEMORY));
+            EnumSet.of(
+                Figure.HIT,
+                Figure.JEDIS,
+                Figure.HOT_KEY,
+                Figure.COLD_FILL,
+                Figure.FILLS,
+                Figure.MEMORY));
 
-    for (String figure : List.of("hit", "hot-key", "cold-fill", "fills")) {
+    for (String figure : List.of("hit", "jedis", "hot-key", "cold-fill", "fills")) {
       assertThat(line(report, figure, "").get("paddock").asDouble()).as(figure).isPositive();
       assertThat(line(report, figure, "").get("ratio").asDouble()).as(figure).isPositive();
     }
     assertThat(line(report, "memory", "one of 20").get("paddock").asDouble()).isPositive();
+  }
+
+  @Test
+  void lease_aloneAndOfTwoProcesses_isComparedWithTheRecipe() {
+    JsonNode report = measure(EnumSet.of(Figure.LEASE));
+
+    assertThat(line(report, "lease", "alone, acquire").get("ratio").asDouble()).isPositive();
+    assertThat(line(report, "lease", "alone, commands").get("paddock").asDouble()).isEqualTo(2);
+    for (String what : List.of("holds", "hand-over p50", "longest wait", "commands a hold")) {
+      JsonNode line = line(report, "lease", "2 JVMs x 4, " + what);
+      assertThat(line.get("paddock").asDouble()).as(what).isPositive();
+      assertThat(line.get("bound").asDouble()).as(what).isPositive();
+    }
+    // To acquire and to release is the least that a hold takes.
+    assertThat(line(report, "lease", "2 JVMs x 4, commands").get("paddock").asDouble())
+        .isGreaterThanOrEqualTo(2);
+    // That there were as many rounds as were to be measured is part of the measurement.
+    for (String what :
+        List.of(
+            "quorum, one round",
+            "quorum, with COMMIT",
+            "quorum, one round, by hand",
+            "quorum, with COMMIT, by hand")) {
+      assertThat(line(report, "lease", what).get("paddock").asDouble()).as(what).isPositive();
+      assertThat(line(report, "lease", what).get("ratio").asDouble()).as(what).isPositive();
+    }
+  }
+
+  @Test
+  void outage_ofEachKind_isMeasured() {
+    JsonNode report = measure(EnumSet.of(Figure.OUTAGE));
+
+    for (String kind : List.of("frozen", "killed", "a replica", "full")) {
+      for (String what : List.of("p99 of a call", "loads of a key", "back after")) {
+        assertThat(line(report, "outage", kind + ", " + what).get("paddock").asDouble())
+            .as("%s, %s", kind, what)
+            .isPositive();
+      }
+      assertThat(line(report, "outage", kind + ", calls that failed").get("paddock").asDouble())
+          .as(kind)
+          .isZero();
+    }
   }
 
   @Test
@@ -98,7 +147,9 @@ final class BenchmarkIT {
 
   @Test
   void figure_thatFails_isReportedAndMakesTheRunFail() {
-    Scale broken = new Scale(true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 200, 20, 0, 10);
+    Scale broken =
+        new Scale(
+            true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 3_000, 200, 20, 0, 10);
     int code =
         BenchmarkCommand.run(
             broken,

@@ -6,6 +6,8 @@ package dev.paddock.cli;
 
 import dev.paddock.cli.demo.DemoCommand;
 import dev.paddock.cli.demo.WorkerCommand;
+import dev.paddock.cli.soak.SoakCommand;
+import dev.paddock.cli.soak.SoakWorkerCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -19,7 +21,13 @@ import picocli.CommandLine.Spec;
     description = "Paddock: a stampede-proof cache and leases for Java on Redis.",
     mixinStandardHelpOptions = true,
     versionProvider = ProgramVersion.class,
-    subcommands = {DemoCommand.class, WorkerCommand.class, CommandLine.HelpCommand.class})
+    subcommands = {
+      DemoCommand.class,
+      SoakCommand.class,
+      WorkerCommand.class,
+      SoakWorkerCommand.class,
+      CommandLine.HelpCommand.class
+    })
 public final class PaddockCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -55,7 +63,7 @@ public final class PaddockCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "say what to do: demo or help");
+    throw new ParameterException(spec.commandLine(), "say what to do: demo, soak or help");
   }
 
   private static int refuse(ParameterException e, String[] args) {

@@ -82,19 +82,6 @@ final class PaddockCommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "redis://:geheim@localhost:1,localhost:2",
-        "redis-sentinel://:geheim@localhost:1#mymaster"
-      })
-  void demo_severalServers_areRefused(String uri) {
-    assertThat(execute("demo", "--redis", uri)).isEqualTo(2);
-    assertThat(err.toString())
-        .startsWith("--redis: the demo runs on one server")
-        .doesNotContain("geheim");
-  }
-
-  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
@@ -103,7 +90,10 @@ final class PaddockCommandTest {
         "redis://|index",
         "redis://localhost/geheim|the number of a database",
         "rediss://:geheim/geheim@127.0.0.1:6379|percent-encode",
-        "redis://localhost?timeout=5s|connectTimeout"
+        "redis://localhost?timeout=5s|connectTimeout",
+        "redis://:geheim@localhost:1,localhost:2/7|a cluster has only database 0",
+        "redis-sentinel://:geheim@localhost:1|name-of-the-primary",
+        "redis-sentinel://:geheim@localhost:0#mymaster|of a Sentinel is missing or malformed"
       })
   void demo_badUri_isRefusedWithReasonAndWithoutShowingIt(String uri, String reason) {
     assertThat(execute("demo", "--redis", uri)).isEqualTo(2);
@@ -118,6 +108,34 @@ final class PaddockCommandTest {
   void version_isPrinted(String arguments) {
     assertThat(execute(arguments.split(" ", -1))).isZero();
     assertThat(out.toString()).matches("Paddock \\d+\\.\\d+\\.\\d+\\S* \\(Java .+\\)\\R");
+  }
+
+  @Test
+  void demo_unknownTopology_isRefusedWithTheNames() {
+    assertThat(execute("demo", "--topology", "sharded")).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("--topology: must be one of standalone, replicas, sentinel, cluster,")
+        .contains("is \"sharded\"");
+  }
+
+  @Test
+  void demo_topologyAndRedis_areRefused() {
+    assertThat(execute("demo", "--topology=cluster", "--redis=redis://localhost")).isEqualTo(2);
+    assertThat(err.toString()).startsWith("--topology says which servers to start, and --redis");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--topology=standalone|paddock-failover|--topology sentinel or --topology cluster",
+        "--topology=sentinel|paddock-migrated|--topology cluster",
+        "--redis=redis://localhost:1,localhost:2|paddock-migrated|--topology cluster"
+      })
+  void demo_experimentThatServersDoNotTake_isRefusedWithThoseThatDo(
+      String servers, String name, String advice) {
+    assertThat(execute("demo", servers, "--only", name)).isEqualTo(2);
+    assertThat(err.toString()).startsWith("--only: " + name).contains("use " + advice);
   }
 
   @Test

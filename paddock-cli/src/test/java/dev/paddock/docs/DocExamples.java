@@ -4,20 +4,37 @@
  */
 package dev.paddock.docs;
 
+import dev.paddock.BulkResult;
 import dev.paddock.Cache;
+import dev.paddock.CacheBuilder;
 import dev.paddock.CacheEvent;
 import dev.paddock.CallOptions;
 import dev.paddock.Codec;
+import dev.paddock.FenceOutcome;
+import dev.paddock.HotKeys;
+import dev.paddock.Lease;
+import dev.paddock.LeaseLock;
+import dev.paddock.LeaseOptions;
+import dev.paddock.LeaseOutcome;
+import dev.paddock.LeaseRun;
 import dev.paddock.Loader;
 import dev.paddock.Paddock;
 import dev.paddock.jackson.JacksonCodec;
+import dev.paddock.redis.FencedWrite;
+import dev.paddock.redis.lettuce.FencedWrites;
 import dev.paddock.redis.lettuce.LettuceRedis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The examples of the pages, so that a change of the API that breaks one breaks the build. */
@@ -31,6 +48,10 @@ final class DocExamples {
     @Nullable Post findIfChanged(Post known);
 
     void savePost(Post post);
+
+    Map<Long, Post> findPosts(Set<Long> ids);
+
+    void eachPost(Set<Long> ids, Consumer<Post> found);
   }
 
   /** An asynchronous source of truth. */
@@ -39,6 +60,43 @@ final class DocExamples {
   }
 
   private DocExamples() {}
+
+  static Map<Long, Post> bulk(Cache<Long, Post> posts, List<Long> ids, Database database) {
+    Map<Long, Post> found = posts.getAll(ids, (missing, context) -> database.findPosts(missing));
+    return found;
+  }
+
+  static void bulkOutcomes(
+      Cache<Long, Post> posts,
+      List<Long> ids,
+      Database database,
+      Consumer<Map<Long, Post>> page,
+      Log log) {
+    BulkResult<Long, Post> result =
+        posts.tryGetAll(ids, (missing, context) -> database.findPosts(missing));
+    page.accept(result.values());
+    result.failures().forEach((id, why) -> log.warn("post {}: {}", id, why.getMessage()));
+  }
+
+  static void bulkOneByOne(Cache<Long, Post> posts, List<Long> ids, Database database) {
+    posts.getAll(
+        ids,
+        (missing, context) -> {
+          database.eachPost(
+              missing,
+              post -> {
+                if (post.isDraft()) {
+                  context.of(post.id()).timeToLive(Duration.ofSeconds(10));
+                }
+                context.loaded(post.id(), post);
+              });
+          return Map.of();
+        });
+  }
+
+  static void bulkInvalidate(Cache<Long, Post> posts, List<Long> ids) {
+    posts.invalidateAll(ids);
+  }
 
   static Paddock connect() {
     Paddock paddock = Paddock.connect("redis://app:p%40ssword@redis.example.org:6379/0");
@@ -129,5 +187,148 @@ final class DocExamples {
   static Codec<Post> schemaVersion() {
     Codec<Post> codec = JacksonCodec.of(Post.class).withSchemaVersion(2);
     return codec;
+  }
+
+  interface Reports {
+    void write(long token);
+  }
+
+  static void skipIfHeld(Reports reports) {
+    LeaseOptions options =
+        LeaseOptions.defaults().leaseTime(Duration.ofSeconds(30)).renewFor(Duration.ofMinutes(10));
+    try (LeaseLock lock = LeaseLock.connect("redis://localhost:6379")) {
+      lock.runIfAcquired("nightly-report", options, lease -> reports.write(lease.fencingToken()));
+    }
+  }
+
+  interface Log {
+    void warn(String message, @Nullable Object... parameters);
+  }
+
+  interface Buffer {
+    void flush(Lease lease);
+  }
+
+  static void waitForIt(LeaseLock lock, LeaseOptions options, Buffer buffer, Log log) {
+    LeaseRun<Void> run =
+        lock.runExclusively(
+            "flush", options.waitTime(Duration.ofSeconds(5)), lease -> buffer.flush(lease));
+    if (run.outcome() != LeaseOutcome.RELEASED) {
+      log.warn("another may have flushed meanwhile: {}", run.outcome());
+    }
+  }
+
+  interface Indexer {
+    boolean step();
+
+    void stop();
+  }
+
+  interface Progress {
+    void save(long token);
+  }
+
+  static void holdIt(LeaseLock lock, LeaseOptions options, Indexer indexer, Progress progress) {
+    Optional<Lease> acquired = lock.tryAcquire("reindex", options);
+    if (acquired.isPresent()) {
+      try (Lease lease = acquired.get()) {
+        lease.onLost(indexer::stop);
+        while (lease.isValid() && indexer.step()) {
+          progress.save(lease.fencingToken());
+        }
+      }
+    }
+  }
+
+  static FenceOutcome fenced(
+      StatefulRedisConnection<byte[], byte[]> connection, byte[] key, byte[] value, Lease lease) {
+    FencedWrite write = FencedWrite.set(key, value, Duration.ofHours(1), lease);
+    FenceOutcome outcome =
+        FencedWrites.send(connection.async(), write).toCompletableFuture().join();
+    return outcome;
+  }
+
+  record Product(long id, String name) {}
+
+  record Rate(String pair, double value) {}
+
+  record PriceList(String shop) {}
+
+  interface ProductDatabase {
+    Product findProduct(long id);
+  }
+
+  interface Bank {
+    Rate rate(String pair);
+  }
+
+  interface Shop {
+    PriceList prices(String shop);
+  }
+
+  static Cache<Long, Product> measuredLease(Paddock paddock, ProductDatabase database) {
+    Cache<Long, Product> products =
+        paddock
+            .cache("products", JacksonCodec.of(Product.class))
+            .leaseFloor(Duration.ofSeconds(2))
+            .leaseCap(Duration.ofMinutes(1))
+            .loader(database::findProduct)
+            .build();
+    return products;
+  }
+
+  static Cache<Long, Product> bulkhead(Paddock paddock, ProductDatabase database) {
+    Cache<Long, Product> products =
+        paddock
+            .cache("products", JacksonCodec.of(Product.class))
+            .maxConcurrentLoads(20)
+            .maxQueuedLoads(200)
+            .loader(database::findProduct)
+            .build();
+    return products;
+  }
+
+  static Paddock hotKeys(String uri) {
+    HotKeys hotKeys = HotKeys.create();
+    Paddock paddock = Paddock.newBuilder().store(uri).listener(hotKeys).build();
+    tell(hotKeys);
+    return paddock;
+  }
+
+  private static void tell(HotKeys hotKeys) {
+    hotKeys.mostWaitedFor(10).forEach(key -> log(key.key() + " " + key.waitTime()));
+    hotKeys.reset();
+  }
+
+  private static void log(String line) {
+    System.getLogger("example").log(System.Logger.Level.INFO, line);
+  }
+
+  static Cache<String, Rate> earlyRefresh(Paddock paddock, Bank bank) {
+    Cache<String, Rate> rates =
+        paddock
+            .cache("rates", JacksonCodec.of(Rate.class))
+            .timeToLive(Duration.ofMinutes(1))
+            .earlyRefresh(1)
+            .loader(bank::rate)
+            .build();
+    return rates;
+  }
+
+  static void earlyRefreshAtAPart(CacheBuilder<String, Rate> builder) {
+    builder.earlyRefreshAt(0.8);
+  }
+
+  static Cache<String, PriceList> failSafe(Paddock paddock, Shop shop) {
+    Cache<String, PriceList> prices =
+        paddock
+            .cache("prices", JacksonCodec.of(PriceList.class))
+            .timeToLive(Duration.ofMinutes(5))
+            .failSafeFor(Duration.ofHours(6))
+            .softLoadTimeout(Duration.ofMillis(100))
+            .hardLoadTimeout(Duration.ofSeconds(2))
+            .loader(shop::prices)
+            .build();
+    return prices;
   }
 }

@@ -9,7 +9,8 @@ import dev.paddock.Loader;
 import dev.paddock.Lookup;
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.spi.StoreKey;
-import java.util.concurrent.atomic.AtomicReference;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -41,12 +42,26 @@ final class BlockingCall<K, V> extends Call<K, V> {
     }
   }
 
-  private record Outcome<V>(@Nullable Lookup<V> value, @Nullable Throwable failure) {}
+  private record Failed(Throwable why) {}
+
+  private static final VarHandle MAILBOX = field("mailbox", Mail.class);
+  private static final VarHandle OUTCOME = field("outcome", Object.class);
 
   private final Thread thread = Thread.currentThread();
-  private final AtomicReference<@Nullable Mail> mailbox = new AtomicReference<>();
-  private final AtomicReference<@Nullable Outcome<V>> outcome = new AtomicReference<>();
+  private volatile @Nullable Mail mailbox; // through MAILBOX, too
+
+  /** A {@link Lookup}, or what {@link Failed}. */
+  private volatile @Nullable Object outcome; // through OUTCOME, too
+
   private volatile boolean loaded;
+
+  private static VarHandle field(String name, Class<?> type) {
+    try {
+      return MethodHandles.lookup().findVarHandle(BlockingCall.class, name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
 
   BlockingCall(
       K key,
@@ -59,34 +74,40 @@ final class BlockingCall<K, V> extends Call<K, V> {
 
   @Override
   boolean execute(Step step) {
-    if (outcome.get() != null) {
+    if (outcome != null) {
       return false;
     }
     Mail mail = new Mail(step, null);
-    Mail top = mailbox.get();
+    Mail top = mailbox;
     while (top != Mail.CLOSED) {
       mail.below = top;
-      if (mailbox.compareAndSet(top, mail)) {
+      if (MAILBOX.compareAndSet(this, top, mail)) {
         LockSupport.unpark(thread);
         return true;
       }
-      top = mailbox.get();
+      top = mailbox;
     }
     return false;
   }
 
   @Override
   void answer(Lookup<V> value) {
-    end(new Outcome<>(value, null));
+    end(value);
+  }
+
+  @Override
+  void answerHere(Lookup<V> value) {
+    // By this thread, which is awake.
+    OUTCOME.compareAndSet(this, null, value);
   }
 
   @Override
   void fail(Throwable error) {
-    end(new Outcome<>(null, error));
+    end(new Failed(error));
   }
 
-  private void end(Outcome<V> how) {
-    if (outcome.compareAndSet(null, how)) {
+  private void end(Object how) {
+    if (OUTCOME.compareAndSet(this, null, how)) {
       LockSupport.unpark(thread);
     }
   }
@@ -98,7 +119,7 @@ final class BlockingCall<K, V> extends Call<K, V> {
 
   @Override
   boolean isGone() {
-    return outcome.get() != null;
+    return outcome != null;
   }
 
   @Override
@@ -115,8 +136,8 @@ final class BlockingCall<K, V> extends Call<K, V> {
   Lookup<V> await() {
     boolean interrupted = false;
     try {
-      while (outcome.get() == null) {
-        Mail mail = mailbox.getAndSet(null);
+      while (outcome == null) {
+        Mail mail = mailbox == null ? null : (Mail) MAILBOX.getAndSet(this, null);
         if (mail != null) {
           runOldestFirst(mail);
           continue;
@@ -127,8 +148,7 @@ final class BlockingCall<K, V> extends Call<K, V> {
           // Once the load is done only the store is waited for, and that is bounded.
           if (!loaded) {
             end(
-                new Outcome<>(
-                    null,
+                new Failed(
                     new PaddockInterruptedException(
                         "interrupted while waiting for " + storeKey, null)));
           }
@@ -136,10 +156,10 @@ final class BlockingCall<K, V> extends Call<K, V> {
       }
     } catch (Error e) {
       // A loader's: its flight knows already, and here it goes on to the caller.
-      end(new Outcome<>(null, e));
+      end(new Failed(e));
       throw e;
     } finally {
-      drop(mailbox.getAndSet(Mail.CLOSED));
+      drop((Mail) MAILBOX.getAndSet(this, Mail.CLOSED));
       if (interrupted) {
         thread.interrupt();
       }
@@ -151,7 +171,7 @@ final class BlockingCall<K, V> extends Call<K, V> {
   private void runOldestFirst(Mail newest) {
     Mail oldest = reversed(newest);
     try {
-      while (oldest != null && outcome.get() == null) {
+      while (oldest != null && outcome == null) {
         Step step = oldest.step;
         oldest = oldest.below;
         step.run();
@@ -179,23 +199,21 @@ final class BlockingCall<K, V> extends Call<K, V> {
     }
   }
 
+  @SuppressWarnings("unchecked") // It is one or the other.
   private Lookup<V> result() {
-    Outcome<V> how = outcome.get();
+    Object how = outcome;
     if (how == null) {
       throw new IllegalStateException("ended without an answer");
     }
-    if (how.failure instanceof Error e) {
+    if (!(how instanceof Failed failed)) {
+      return (Lookup<V>) how;
+    }
+    if (failed.why instanceof Error e) {
       throw e;
     }
-    if (how.failure instanceof RuntimeException e) {
+    if (failed.why instanceof RuntimeException e) {
       throw e;
     }
-    if (how.failure != null) {
-      throw new IllegalStateException(how.failure);
-    }
-    if (how.value == null) {
-      throw new IllegalStateException("ended without an answer");
-    }
-    return how.value;
+    throw new IllegalStateException(failed.why);
   }
 }

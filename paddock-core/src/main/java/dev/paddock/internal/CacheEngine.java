@@ -7,6 +7,8 @@ package dev.paddock.internal;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
+import dev.paddock.BulkLoader;
+import dev.paddock.BulkResult;
 import dev.paddock.Cache;
 import dev.paddock.CacheConfiguration;
 import dev.paddock.CacheEvent;
@@ -22,13 +24,19 @@ import dev.paddock.PaddockClosedException;
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.RecursiveLoadException;
 import dev.paddock.StoreException;
+import dev.paddock.TooManyLoadsException;
 import dev.paddock.spi.PutOutcome;
 import dev.paddock.spi.ReadReply;
 import dev.paddock.spi.StoreKey;
 import dev.paddock.spi.StoredEntry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -38,22 +46,32 @@ import org.jspecify.annotations.Nullable;
 
 /** One cache: turns calls into reads, flights and writes, and entries into values. */
 final class CacheEngine<K, V> implements Cache<K, V> {
+  static final long NO_TIMEOUT = -1;
+
   private static final long MIN_GRACE_MILLIS = 60_000;
 
   private final Engine engine;
   private final Gateway gateway;
-  private final Events events;
+  private final Events<CacheEvent> events;
   private final CacheConfiguration<K, V> config;
   private final CallOptions<K, V> defaults;
   private final EntryCoder<V> coder;
   private final ReadCoalescer<K, V> reads;
   private final ConcurrentHashMap<StoreKey, Flight<K, V>> flights = new ConcurrentHashMap<>();
   private final byte[] keyStart;
-  private final long leaseMillis;
-  private final long graceMillis;
-  private final long coolDownMillis;
+  private final LeaseSizing leases;
+  private final EarlyRefresh early;
+  private final LoadGate.Room room;
+  private final OutageValues<V> outageValues;
   private final long holdOffMillis;
   private final long staleMillis;
+
+  /** How long values are kept past their soft TTL, for whatever use. */
+  private final long keptMillis;
+
+  private final Duration kept;
+  private final long softTimeoutNanos;
+  private final long hardTimeoutNanos;
   private volatile boolean enabled = true;
 
   CacheEngine(Engine engine, CacheConfiguration<K, V> config) {
@@ -63,13 +81,26 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     this.config = config;
     this.defaults = CallOptions.of(config);
     this.coder = new EntryCoder<>(config);
-    this.reads = new ReadCoalescer<>(config.name(), gateway, this::onRead);
+    this.reads = new ReadCoalescer<>(config.name(), gateway, this::onRead, this::onMissing);
     this.keyStart = (config.keyPrefix() + config.name() + ":").getBytes(UTF_8);
-    this.leaseMillis = Limits.millisRoundedUp(config.leaseTime());
-    this.graceMillis = Math.max(10 * leaseMillis, MIN_GRACE_MILLIS);
-    this.coolDownMillis = Limits.millisRoundedUp(config.coolDown());
+    this.leases = new LeaseSizing(engine.env(), events, config);
+    this.early = new EarlyRefresh(engine.env(), events, config);
+    this.room = engine.gate().room(config.maxConcurrentLoads(), config.maxQueuedLoads());
+    this.outageValues = new OutageValues<>(engine.env(), config.outageTimeToLive().toNanos());
     this.holdOffMillis = Limits.millisRoundedUp(config.holdOff());
     this.staleMillis = Limits.millisRoundedUp(config.serveStaleFor());
+    this.kept =
+        config.serveStaleFor().compareTo(config.failSafeFor()) >= 0
+            ? config.serveStaleFor()
+            : config.failSafeFor();
+    this.keptMillis = Limits.millisRoundedUp(kept);
+    this.softTimeoutNanos = nanos(config.softLoadTimeout());
+    this.hardTimeoutNanos = nanos(config.hardLoadTimeout());
+  }
+
+  /** {@link #NO_TIMEOUT} for none. */
+  private static long nanos(@Nullable Duration timeout) {
+    return timeout == null ? NO_TIMEOUT : timeout.toNanos();
   }
 
   Engine engine() {
@@ -80,16 +111,40 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     return coder;
   }
 
-  long leaseMillis() {
-    return leaseMillis;
+  LeaseSizing leases() {
+    return leases;
   }
 
+  LoadGate.Room room() {
+    return room;
+  }
+
+  /** How long the record of a lease of that length is kept. */
+  static long graceMillis(long leaseMillis) {
+    return Math.max(10 * leaseMillis, MIN_GRACE_MILLIS);
+  }
+
+  /** How long the record of a lease is kept whose length is not at hand. */
   long graceMillis() {
-    return graceMillis;
+    return graceMillis(leases.leaseMillis());
   }
 
-  long coolDownMillis() {
-    return coolDownMillis;
+  /** How long values are kept past their soft TTL at most. */
+  Duration kept() {
+    return kept;
+  }
+
+  long softTimeoutNanos() {
+    return softTimeoutNanos;
+  }
+
+  long hardTimeoutNanos() {
+    return hardTimeoutNanos;
+  }
+
+  /** Whether a caller must be able to leave its own load, which therefore runs elsewhere. */
+  boolean loadsOnExecutor() {
+    return softTimeoutNanos != NO_TIMEOUT || hardTimeoutNanos != NO_TIMEOUT;
   }
 
   @Override
@@ -196,6 +251,65 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     return async(key, null, defaults, false).future;
   }
 
+  @Override
+  public Map<K, V> getAll(
+      Collection<? extends K> keys, BulkLoader<K, V> loader, CallOptions<K, V> options) {
+    return BulkRead.values(name(), keys, tryGetAll(keys, loader, options));
+  }
+
+  @Override
+  public CompletableFuture<Map<K, V>> getAllAsync(
+      Collection<? extends K> keys, BulkLoader<K, V> loader, CallOptions<K, V> options) {
+    BulkRead<K, V> read = bulkRead(keys, loader, options, false);
+    if (read == null) {
+      return CompletableFuture.completedFuture(BulkRead.<K, V>nothing().values());
+    }
+    read.begin();
+    return read.view(result -> BulkRead.values(name(), keys, result));
+  }
+
+  @Override
+  public BulkResult<K, V> tryGetAll(
+      Collection<? extends K> keys, BulkLoader<K, V> loader, CallOptions<K, V> options) {
+    BulkRead<K, V> read = bulkRead(keys, loader, options, true);
+    if (read == null) {
+      return BulkRead.nothing();
+    }
+    read.begin();
+    return read.await();
+  }
+
+  @Override
+  public CompletableFuture<BulkResult<K, V>> tryGetAllAsync(
+      Collection<? extends K> keys, BulkLoader<K, V> loader, CallOptions<K, V> options) {
+    BulkRead<K, V> read = bulkRead(keys, loader, options, false);
+    if (read == null) {
+      return CompletableFuture.completedFuture(BulkRead.nothing());
+    }
+    read.begin();
+    return read.view(result -> result);
+  }
+
+  /** Null if there is nothing to read. */
+  private @Nullable BulkRead<K, V> bulkRead(
+      Collection<? extends K> keys,
+      BulkLoader<K, V> loader,
+      CallOptions<K, V> options,
+      boolean blocking) {
+    requireNonNull(loader, "loader");
+    requireNonNull(options, "options");
+    List<K> asked = new ArrayList<>(keys);
+    List<StoreKey> storeKeys = new ArrayList<>(asked.size());
+    for (K key : asked) {
+      StoreKey storeKey = storeKey(key);
+      checkRecursion(storeKey);
+      storeKeys.add(storeKey);
+    }
+    return asked.isEmpty()
+        ? null
+        : new BulkRead<>(this, asked, storeKeys, loader, options, blocking);
+  }
+
   private AsyncCall<K, V> async(
       K key, @Nullable Loader<K, V> loader, CallOptions<K, V> options, boolean refresh) {
     StoreKey storeKey = storeKey(key);
@@ -256,6 +370,13 @@ final class CacheEngine<K, V> implements Cache<K, V> {
       call.fail(closed(call));
       return;
     }
+    if (!startUnread(call)) {
+      reads.readHere(call);
+    }
+  }
+
+  /** Starts a call that need not read first; false if it has to. */
+  private boolean startUnread(Call<K, V> call) {
     Loader<K, V> loader = call.loader;
     if (!enabled || call.options.isBypassed()) {
       if (loader == null) {
@@ -267,7 +388,63 @@ final class CacheEngine<K, V> implements Cache<K, V> {
         && (call.forced || call.options.isMissExpected() || isMissKnown(call.storeKey))) {
       enter(call);
     } else {
-      reads.read(call);
+      return false;
+    }
+    return true;
+  }
+
+  /** Starts calls for different keys, which read together. */
+  void startTogether(List<Call<K, V>> calls) {
+    List<Call<K, V>> reading = new ArrayList<>(calls.size());
+    for (Call<K, V> call : calls) {
+      if (engine.isClosed()) {
+        call.fail(closed(call));
+      } else if (!startUnread(call)) {
+        reading.add(call);
+      }
+    }
+    if (!reading.isEmpty()) {
+      readTogether(reading);
+    }
+  }
+
+  /** Nobody joins these reads, for they are sent at once; see {@link ReadCoalescer}. */
+  private void readTogether(List<Call<K, V>> calls) {
+    List<StoreKey> keys = new ArrayList<>(calls.size());
+    for (Call<K, V> call : calls) {
+      // Where the store does not answer these days it is not asked, below.
+      if (!gateway.isSuspended(call.storeKey)) {
+        keys.add(call.storeKey);
+      }
+    }
+    Map<StoreKey, CompletionStage<ReadReply>> replies = new HashMap<>();
+    try {
+      List<CompletionStage<ReadReply>> all =
+          keys.isEmpty() ? List.of() : gateway.store().readAll(keys);
+      for (int i = 0; i < keys.size(); i++) {
+        replies.put(keys.get(i), all.get(i));
+      }
+    } catch (RuntimeException e) {
+      keys.forEach(key -> replies.put(key, CompletableFuture.failedFuture(e)));
+    }
+    for (Call<K, V> call : calls) {
+      CompletionStage<ReadReply> stage =
+          replies.getOrDefault(
+              call.storeKey,
+              CompletableFuture.failedFuture(new StoreException("not sent", null, false)));
+      gateway.ask(
+          config.name(),
+          "MGET",
+          call.storeKey,
+          () -> stage,
+          (@Nullable ReadReply reply, @Nullable StoreException error) -> {
+            if (reply instanceof ReadReply.Missing) {
+              onMissing(List.of(call));
+            } else {
+              call.execute(() -> onRead(call, reply, error));
+            }
+          },
+          null);
     }
   }
 
@@ -283,6 +460,8 @@ final class CacheEngine<K, V> implements Cache<K, V> {
   void startOver(List<Call<K, V>> calls) {
     List<Call<K, V>> together = new ArrayList<>();
     for (Call<K, V> call : calls) {
+      call.spare = null;
+      call.beforeFill = false;
       if (engine.isClosed()) {
         call.fail(closed(call));
       } else if (call.forced || call.storeFailed || call.broken != null) {
@@ -292,7 +471,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
       }
     }
     if (!together.isEmpty()) {
-      enter(together);
+      enter(together, false);
     }
   }
 
@@ -309,6 +488,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
             null,
             false,
             () -> null,
+            kept,
             ended -> {
               Throwable failure = ended.failure();
               if (failure == null) {
@@ -338,8 +518,6 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     } else if (reply instanceof ReadReply.Unreadable unreadable) {
       emitUnreadable(call.storeKey, unreadable.reason());
       miss(call);
-    } else if (reply != null) {
-      miss(call);
     } else if (call.loader == null) {
       call.fail(
           error != null
@@ -347,14 +525,77 @@ final class CacheEngine<K, V> implements Cache<K, V> {
               : new StoreException("reading " + call.storeKey + " failed", null, false));
     } else {
       call.storeFailed = true;
-      enter(call);
+      if (!serveOutageValue(call)) {
+        enter(call);
+      }
+    }
+  }
+
+  /**
+   * Answers a call that the store has failed with what this process has loaded a moment ago.
+   *
+   * @return false if that is nothing
+   */
+  boolean serveOutageValue(Call<K, V> call) {
+    Lookup<V> answer =
+        call.refresh || !call.options.isStaleAllowed() ? null : outageValues.get(call.storeKey);
+    if (answer == null) {
+      return false;
+    }
+    if (events.on()) {
+      events.emit(new CacheEvent.OutageServed(config.name(), call.storeKey.toString()));
+    }
+    call.answer(answer);
+    return true;
+  }
+
+  /** Keeps what the store could not take. */
+  void keepForOutage(LoadRun<K, V> run, @Nullable Call<K, V> by) {
+    if (!run.isSkipped()) {
+      outageValues.put(run.storeKey(), loaded(run.value()), ttl(run, by).softMillis());
+    }
+  }
+
+  /** Gives a caller whose load was refused what there is. */
+  void onLoadRefused(Call<K, V> call) {
+    if (!serveSpare(call) && !fellBack(call)) {
+      emitDegraded(call, CacheEvent.Degraded.How.FAILED);
+      call.fail(
+          new TooManyLoadsException(
+              "as many loads run and wait as may, so none was begun for "
+                  + call.storeKey
+                  + ": try again later, raise maxConcurrentLoads or maxQueuedLoads, allow stale"
+                  + " values, or give the cache a fallback"));
+    }
+  }
+
+  /** Sends those who would load on together; not in their context, where only loading has to be. */
+  private void onMissing(List<Call<K, V>> calls) {
+    List<Call<K, V>> loading = new ArrayList<>(calls.size());
+    for (Call<K, V> call : calls) {
+      if (call.isGone()) {
+        continue;
+      }
+      emitMiss(call);
+      if (call.loader == null) {
+        call.answer(missing());
+      } else {
+        loading.add(call);
+      }
+    }
+    if (!loading.isEmpty()) {
+      enter(loading, true);
+    }
+  }
+
+  private void emitMiss(Call<K, V> call) {
+    if (events.on()) {
+      events.emit(new CacheEvent.Miss(config.name(), call.storeKey.toString()));
     }
   }
 
   private void miss(Call<K, V> call) {
-    if (events.on()) {
-      events.emit(new CacheEvent.Miss(config.name(), call.storeKey.toString()));
-    }
+    emitMiss(call);
     if (call.loader == null) {
       call.answerHere(missing());
     } else {
@@ -370,28 +611,35 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     }
     long now = gateway.store().nowMillis(call.storeKey);
     if (now < entry.softExpiryMillis()) {
-      hit(call, entry);
+      Loader<K, V> loader = call.loader;
+      boolean due = early.isOn() && loader != null && early.isDue(entry, now, engine.randomUnit());
+      if (hit(call, entry) && due) {
+        refreshInBackground(call, entry);
+      }
     } else if (acceptsStale(call, entry)) {
       Loader<K, V> loader = call.loader;
       if (serveStale(call, entry, now) && loader != null) {
-        refreshInBackground(call, loader);
+        refreshInBackground(call, null);
       }
     } else {
+      call.spare = spare(call, entry);
       miss(call);
     }
   }
 
-  private void hit(Call<K, V> call, StoredEntry entry) {
+  /** Answers with a fresh entry; false if it can't be decoded. */
+  private boolean hit(Call<K, V> call, StoredEntry entry) {
     if (entry.negative()) {
       emitHit(call, true);
       call.answerHere(new Lookup<>(Lookup.State.ABSENT, null, false));
-      return;
+      return true;
     }
     V value = decoded(call, entry);
     if (value != null) {
       emitHit(call, false);
       call.answerHere(new Lookup<>(Lookup.State.PRESENT, value, false));
     }
+    return value != null;
   }
 
   private void emitHit(Call<K, V> call, boolean negative) {
@@ -447,13 +695,39 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     }
   }
 
+  /** Whether a stale entry answers a call at once. */
   boolean acceptsStale(Call<K, V> call, StoredEntry entry) {
+    return softTimeoutNanos == NO_TIMEOUT && isUsableStale(call, entry, staleMillis);
+  }
+
+  /** The stale entry, if it may answer the call should its load fail or take too long. */
+  @Nullable StoredEntry spare(Call<K, V> call, @Nullable StoredEntry entry) {
+    return entry != null && isUsableStale(call, entry, keptMillis) ? entry : null;
+  }
+
+  private boolean isUsableStale(Call<K, V> call, StoredEntry entry, long windowMillis) {
     return call.options.isStaleAllowed()
         && !call.refresh
-        && staleMillis > 0
+        && windowMillis > 0
         && !entry.negative()
         && mismatch(entry) == null
-        && gateway.store().nowMillis(call.storeKey) < entry.softExpiryMillis() + staleMillis;
+        && gateway.store().nowMillis(call.storeKey) < entry.softExpiryMillis() + windowMillis;
+  }
+
+  /**
+   * Answers a call with the stale value that was kept for it, instead of a failure.
+   *
+   * @return false if there is none
+   */
+  boolean serveSpare(Call<K, V> call) {
+    StoredEntry entry = spare(call, call.spare);
+    if (entry == null) {
+      return false;
+    }
+    call.spare = null;
+    emitDegraded(call, CacheEvent.Degraded.How.STALE);
+    call.execute(() -> useStale(call, entry));
+    return true;
   }
 
   /** Uses an entry that came with the answer to an acquire, which took it for fresh. */
@@ -507,14 +781,22 @@ final class CacheEngine<K, V> implements Cache<K, V> {
   // ---------------------------------------------------------------- flights
 
   private void enter(Call<K, V> call) {
-    enter(List.of(call));
+    enter(List.of(call), false);
   }
 
-  private void enter(List<Call<K, V>> calls) {
+  /**
+   * Lets calls for one key share its flight.
+   *
+   * @param missing whether a look has just found nothing
+   */
+  private void enter(List<Call<K, V>> calls, boolean missing) {
     Call<K, V> first = calls.get(0);
     Flight<K, V> running = flights.get(first.storeKey);
     if (running == null) {
-      Flight<K, V> flight = newFlight(first, null, false);
+      Flight<K, V> flight = newFlight(first, null, null, false);
+      if (missing) {
+        flight.knowMiss();
+      }
       running = flights.putIfAbsent(first.storeKey, flight);
       if (running == null) {
         engine.register(flight);
@@ -525,20 +807,32 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     calls.forEach(running::join);
   }
 
-  private void refreshInBackground(Call<K, V> call, Loader<K, V> loader) {
+  /**
+   * Starts a flight that nobody waits for.
+   *
+   * @param fresh the value that is refreshed before it has expired; null if it has
+   */
+  private void refreshInBackground(Call<K, V> call, @Nullable StoredEntry fresh) {
     if (flights.containsKey(call.storeKey)) {
       return;
     }
-    Flight<K, V> flight = newFlight(call, loader, false);
+    Loader<K, V> loader = call.backgroundLoader();
+    Flight<K, V> flight = newFlight(call, loader, fresh, false);
     if (flights.putIfAbsent(call.storeKey, flight) == null) {
       engine.register(flight);
       flight.begin(List.of());
+    } else if (loader instanceof BulkLoad<K, V> together) {
+      together.decided(call.storeKey);
     }
   }
 
   private Flight<K, V> newFlight(
-      Call<K, V> call, @Nullable Loader<K, V> background, boolean degraded) {
-    return new Flight<>(engine.nextFlightId(), this, call.storeKey, call.key, background, degraded);
+      Call<K, V> call,
+      @Nullable Loader<K, V> background,
+      @Nullable StoredEntry early,
+      boolean degraded) {
+    return new Flight<>(
+        engine.nextFlightId(), this, call.storeKey, call.key, background, early, degraded);
   }
 
   void remove(StoreKey key, Flight<K, V> flight) {
@@ -547,16 +841,56 @@ final class CacheEngine<K, V> implements Cache<K, V> {
 
   /** Keeps new callers from sharing what is being loaded now. */
   private void detach(StoreKey key) {
+    outageValues.remove(key);
     Flight<K, V> flight = flights.get(key);
     if (flight != null && flights.remove(key, flight)) {
       flight.detached();
     }
   }
 
+  /** Tells that a value is being refreshed before it has expired. */
+  void refreshedEarly(StoreKey key, StoredEntry entry) {
+    early.begun(key.toString(), entry, gateway.store().nowMillis(key));
+  }
+
+  /** Gives a caller whose own load goes on for too long what there is. */
+  void onHardTimeout(Call<K, V> call, Duration retryAfter) {
+    if (!serveSpare(call) && !fellBack(call)) {
+      emitDegraded(call, CacheEvent.Degraded.How.FAILED);
+      call.fail(
+          new FillTimeoutException(
+              "the load of "
+                  + call.storeKey
+                  + " takes longer than hardLoadTimeout = "
+                  + config.hardLoadTimeout()
+                  + " and goes on in the background: try again later, raise it, keep values with"
+                  + " failSafeFor, or give the cache a fallback",
+              retryAfter));
+    }
+  }
+
   /** Gives a caller for whom waiting did not help what its options say. */
-  void degrade(Call<K, V> call, Duration retryAfter) {
+  void degrade(Call<K, V> call, Duration retryAfter, boolean inLine) {
+    if (serveSpare(call)) {
+      return;
+    }
+    if (inLine) {
+      if (!fellBack(call)) {
+        emitDegraded(call, CacheEvent.Degraded.How.FAILED);
+        call.fail(
+            new FillTimeoutException(
+                "waited "
+                    + call.options.maxWait()
+                    + " for a place to load "
+                    + call.storeKey
+                    + ", for as many loads run as may: try again later, raise maxConcurrentLoads or"
+                    + " maxWait, allow stale values, or give the cache a fallback",
+                retryAfter));
+      }
+      return;
+    }
     if (call.options.otherwise() instanceof Otherwise.LoadDegraded<K, V>) {
-      Flight<K, V> flight = newFlight(call, null, true);
+      Flight<K, V> flight = newFlight(call, null, null, true);
       engine.register(flight);
       flight.begin(List.of(call));
     } else if (!fellBack(call)) {
@@ -578,7 +912,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
   }
 
   void onCoolDown(Call<K, V> call, Duration left) {
-    if (!fellBack(call)) {
+    if (!serveSpare(call) && !fellBack(call)) {
       emitDegraded(call, CacheEvent.Degraded.How.FAILED);
       call.fail(
           new LoadFailedException(
@@ -645,20 +979,31 @@ final class CacheEngine<K, V> implements Cache<K, V> {
         : null;
   }
 
-  Ttl ttl(LoadRun<K, V> run, @Nullable Call<K, V> leader) {
+  Ttl ttl(LoadRun<K, V> run, @Nullable Call<K, V> by) {
     Duration own = run.ownTimeToLive();
-    if (own == null && leader != null && run.value() != null) {
-      own = leader.options.timeToLive();
+    if (own == null && by != null && run.value() != null) {
+      own = by.options.timeToLive();
     }
-    return ttl(own, run.value() == null);
+    Duration window = run.ownStaleWindow();
+    return ttl(
+        own, run.value() == null, window == null ? keptMillis : Limits.millisRoundedUp(window));
   }
 
-  private Ttl ttl(@Nullable Duration own, boolean negative) {
+  /**
+   * Shortens a TTL by a random part.
+   *
+   * @param jitter the largest part, 0 to 0.5
+   * @param random uniform in [0, 1)
+   */
+  static long jittered(long millis, double jitter, double random) {
+    return Math.max(1, (long) ((double) millis * (1 - jitter * random)));
+  }
+
+  private Ttl ttl(@Nullable Duration own, boolean negative, long windowMillis) {
     Duration base =
         own != null ? own : negative ? config.negativeTimeToLive() : config.timeToLive();
-    double factor = 1 - config.jitter() * engine.randomUnit();
-    long soft = Math.max(1, (long) (Limits.millisRoundedUp(base) * factor));
-    return new Ttl(soft, negative ? soft : soft + staleMillis);
+    long soft = jittered(Limits.millisRoundedUp(base), config.jitter(), engine.randomUnit());
+    return new Ttl(soft, negative ? soft : soft + windowMillis);
   }
 
   @Override
@@ -687,7 +1032,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
       done.completeExceptionally(new PaddockClosedException("closed: can't store " + storeKey));
       return done;
     }
-    Ttl ttl = ttl(options.timeToLive(), value == null);
+    Ttl ttl = ttl(options.timeToLive(), value == null, keptMillis);
     long now = gateway.store().nowMillis(storeKey);
     StoredEntry entry =
         new StoredEntry(
@@ -765,6 +1110,25 @@ final class CacheEngine<K, V> implements Cache<K, V> {
   }
 
   @Override
+  public void invalidateAll(Collection<? extends K> keys) {
+    await(invalidateAllAsync(keys), "invalidating");
+  }
+
+  @Override
+  public CompletableFuture<@Nullable Void> invalidateAllAsync(Collection<? extends K> keys) {
+    Set<StoreKey> distinct = new LinkedHashSet<>();
+    keys.forEach(key -> distinct.add(storeKey(key)));
+    return new BulkInvalidation(
+            config.name(),
+            List.copyOf(distinct),
+            config.maxBulkSize(),
+            key ->
+                outdate(
+                    key, "INVALIDATE", true, () -> gateway.store().invalidate(key, holdOffMillis)))
+        .begin();
+  }
+
+  @Override
   public void expire(K key) {
     await(expireAsync(key), "expiring");
   }
@@ -831,8 +1195,13 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     } catch (ExecutionException e) {
       if (e.getCause() instanceof StoreException cause) {
         // Thrown anew, so that the trace shows the caller.
-        throw new StoreException(
-            String.valueOf(cause.getMessage()), cause.getCause(), cause.mayHaveHappened());
+        StoreException anew =
+            new StoreException(
+                String.valueOf(cause.getMessage()), cause.getCause(), cause.mayHaveHappened());
+        for (Throwable further : cause.getSuppressed()) {
+          anew.addSuppressed(further);
+        }
+        throw anew;
       }
       throw e.getCause() instanceof RuntimeException cause
           ? cause

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The caller's own code and decoding run in its <em>context</em>: its thread if it blocks, the
  * executor if it does not.
  */
-abstract sealed class Call<K, V> permits BlockingCall, AsyncCall {
+abstract sealed class Call<K, V> permits BlockingCall, AsyncCall, BulkCall {
   static final long NOT_WAITING = Long.MIN_VALUE;
 
   final K key;
@@ -40,11 +40,27 @@ abstract sealed class Call<K, V> permits BlockingCall, AsyncCall {
   /** The store has failed this call: it does not ask it again. */
   boolean storeFailed;
 
+  /** Made by a loader, on the thread where that runs. */
+  final boolean nested = LoadRun.isLoading();
+
   /** A stored entry that this call could not use and that is to be replaced. */
   @Nullable StoredEntry broken;
 
+  /** The call that came before this one, of those that collect for the same read. */
+  @Nullable Call<K, V> collected;
+
+  /**
+   * A stale value that serves this call if its load fails or takes too long. From the last look
+   * that covers it, and so within what the call may get.
+   */
+  @Nullable StoredEntry spare;
+
+  /** Was there when the fill was sent whose outcome says whether anything was invalidated since. */
+  boolean beforeFill;
+
   // Bookkeeping of the flight that the call is in, touched only in that flight's turn.
   Environment.@Nullable Timer timer;
+  Environment.@Nullable Timer loadTimer;
   long waitingSinceNanos = NOT_WAITING;
 
   Call(
@@ -89,6 +105,14 @@ abstract sealed class Call<K, V> permits BlockingCall, AsyncCall {
    * The load that ran in this caller's context is done: from here on it only waits for the store.
    */
   abstract void loadDone();
+
+  /** Somebody else is loading, and from now on the caller waits; called in the flight's turn. */
+  void waits() {}
+
+  /** Loads the key after this caller has had its stale value; called once a load is wanted. */
+  @Nullable Loader<K, V> backgroundLoader() {
+    return loader;
+  }
 
   /** Whether the caller has left or has its answer. */
   abstract boolean isGone();

@@ -106,6 +106,7 @@ final class Callers<K, V> {
     if (call.waitingSinceNanos != Call.NOT_WAITING) {
       return;
     }
+    call.waits();
     long now = engine.env().nanoTime();
     call.waitingSinceNanos = now;
     long left = call.options.maxWait().toNanos() - (now - call.startNanos);
@@ -127,8 +128,36 @@ final class Callers<K, V> {
     }
   }
 
-  /** Stops a caller's clock. */
+  /**
+   * Starts the clock of a load time-out: after that time the caller leaves, if it is still there. A
+   * caller has one at a time.
+   */
+  void startLoadTimer(Call<K, V> call, long nanos, Consumer<Call<K, V>> onTimeout) {
+    cancelLoadTimer(call);
+    call.loadTimer =
+        engine
+            .env()
+            .schedule(
+                () ->
+                    turn.accept(
+                        () -> {
+                          if (covered.contains(call) || late.contains(call)) {
+                            onTimeout.accept(call);
+                          }
+                        }),
+                nanos);
+  }
+
+  private static void cancelLoadTimer(Call<?, ?> call) {
+    if (call.loadTimer != null) {
+      call.loadTimer.cancel();
+      call.loadTimer = null;
+    }
+  }
+
+  /** Stops a caller's clocks. */
   void endWait(Call<K, V> call, WaitEnd end) {
+    cancelLoadTimer(call);
     if (call.timer != null) {
       call.timer.cancel();
       call.timer = null;

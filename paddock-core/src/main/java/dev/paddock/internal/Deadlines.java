@@ -5,13 +5,11 @@
 package dev.paddock.internal;
 
 import dev.paddock.spi.Environment;
-import dev.paddock.spi.StoreKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Deadlines that all lie the same time ahead, so that they end in the order in which they began: a
@@ -36,27 +34,24 @@ final class Deadlines {
     }
   }
 
-  /** One deadline: either {@link #finish} or the end of its time gets it, never both. */
-  static final class Deadline {
+  /**
+   * One deadline: either {@link #finish} or the end of its time gets it, never both. It stays in
+   * its queue until its time is up or those before it are over, so it should hold on to little
+   * then.
+   */
+  abstract static class Deadline {
     private static final AtomicIntegerFieldUpdater<Deadline> OVER =
         AtomicIntegerFieldUpdater.newUpdater(Deadline.class, "over");
 
-    private final long atNanos;
-    private @Nullable Runnable onTimeout;
+    private long atNanos;
     private volatile int over;
 
-    private Deadline(long atNanos, Runnable onTimeout) {
-      this.atNanos = atNanos;
-      this.onTimeout = onTimeout;
-    }
+    /** Its time is up. */
+    abstract void expired();
 
     /** Ends it; false if its time was up before. */
-    boolean finish() {
-      if (!OVER.compareAndSet(this, 0, 1)) {
-        return false;
-      }
-      onTimeout = null;
-      return true;
+    final boolean finish() {
+      return OVER.compareAndSet(this, 0, 1);
     }
 
     private boolean isOver() {
@@ -64,18 +59,16 @@ final class Deadlines {
     }
 
     private void expire() {
-      Runnable task = onTimeout;
-      if (OVER.compareAndSet(this, 0, 1) && task != null) {
-        task.run();
+      if (finish()) {
+        expired();
       }
     }
   }
 
-  Deadline start(StoreKey key, Runnable onTimeout) {
-    Deadline deadline = new Deadline(env.nanoTime() + timeoutNanos, onTimeout);
+  void start(Object key, Deadline deadline) {
+    deadline.atNanos = env.nanoTime() + timeoutNanos;
     int hash = key.hashCode();
     queues[(hash ^ (hash >>> 16)) & (QUEUES - 1)].add(deadline);
-    return deadline;
   }
 
   /** Ends all of them now, as if their time were up. */

@@ -6,6 +6,7 @@ package dev.paddock.internal;
 
 import dev.paddock.Cache;
 import dev.paddock.CacheConfiguration;
+import dev.paddock.CacheEvent;
 import dev.paddock.PaddockClosedException;
 import dev.paddock.PaddockListener;
 import dev.paddock.spi.Environment;
@@ -34,7 +35,9 @@ public final class Engine {
   private final Environment env;
   private final Gateway gateway;
   private final Deadlines deadlines;
-  private final Events events;
+  private final Breaker breaker;
+  private final LoadGate gate;
+  private final Events<CacheEvent> events;
   private final ConcurrentHashMap<String, CacheEngine<?, ?>> caches = new ConcurrentHashMap<>();
 
   /** By number, so that closing goes through them in the same order every time. */
@@ -51,16 +54,30 @@ public final class Engine {
    * @param env clocks, timers, executor, randomness; closed with the engine
    * @param store the store; closed with the engine
    * @param options time-outs
+   * @param maxConcurrentLoads how many loads run at once; {@link Integer#MAX_VALUE} for no limit
+   * @param maxQueuedLoads how many wait for that
    * @param listeners are told what happens
    */
   public Engine(
-      Environment env, FillStore store, StoreOptions options, List<PaddockListener> listeners) {
+      Environment env,
+      FillStore store,
+      StoreOptions options,
+      int maxConcurrentLoads,
+      int maxQueuedLoads,
+      List<PaddockListener> listeners) {
     this.env = env;
-    this.events = new Events(listeners);
+    this.events = Events.ofCaches(listeners);
     this.deadlines = new Deadlines(env, options.commandTimeout().toNanos());
+    this.breaker = new Breaker(env, events, store, deadlines);
+    this.gate = new LoadGate(maxConcurrentLoads, maxQueuedLoads);
     this.gateway =
         new Gateway(
-            env, store, deadlines, events, Limits.millisRoundedUp(options.commandTimeout()));
+            env,
+            store,
+            deadlines,
+            breaker,
+            events,
+            Limits.millisRoundedUp(options.commandTimeout()));
   }
 
   /**
@@ -95,7 +112,11 @@ public final class Engine {
     return gateway;
   }
 
-  Events events() {
+  LoadGate gate() {
+    return gate;
+  }
+
+  Events<CacheEvent> events() {
     return events;
   }
 
@@ -140,10 +161,10 @@ public final class Engine {
     return hex.toHexDigits(env.randomLong()) + hex.toHexDigits(env.randomLong());
   }
 
-  /** 64 random bits that are not all zero. */
+  /** 64 random bits, of which the lower half is not all zero. */
   long newEpoch() {
     long epoch = env.randomLong();
-    return epoch == 0 ? 1 : epoch;
+    return (int) epoch == 0 ? epoch + 1 : epoch;
   }
 
   /** A random number in [0, 1). */
@@ -228,6 +249,7 @@ public final class Engine {
 
   private void closeStore(CompletableFuture<@Nullable Void> done) {
     try {
+      breaker.stop();
       deadlines.expireAll();
       gateway.store().close();
       env.close();

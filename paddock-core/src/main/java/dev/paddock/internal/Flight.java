@@ -42,6 +42,7 @@ final class Flight<K, V> {
    *                  `-> QUIET -> DONE
    *
    *   WAITING: another process loads; a hint, a poll, or the end of its lease lead back.
+   *   QUEUED: between ACQUIRING and LOADING, where as many loads run as may; the lease is kept.
    *   QUIET: nobody here needs the value, and another process is loading it or nobody may. Remembered
    *   for that long, so that not every stale hit asks again; a caller that needs the value wakes it.
    *
@@ -52,8 +53,9 @@ final class Flight<K, V> {
    * Who may share what
    *   Callers are `covered` if they were there when the last command was sent, or before the load
    *   began: an answer made of that command or load is younger than their calls. The `late` ones came
-   *   after. They share a result only if the store proves that nothing was invalidated since the grant
-   *   (STORED, STORED_LATE, SUPERSEDED); otherwise they read again. So a read that starts after an
+   *   after. They share a result only if they were there when the fill was sent and the store proves
+   *   that nothing had been invalidated since the grant (STORED, STORED_LATE, SUPERSEDED); otherwise
+   *   they read again. A fill says nothing about what happens while its reply is on its way. So a read that starts after an
    *   invalidation has returned never gets a value loaded before it, and the price is at worst the load
    *   in flight and the next.
    *
@@ -83,6 +85,7 @@ final class Flight<K, V> {
     ACQUIRING,
     WAITING,
     QUIET,
+    QUEUED,
     LOADING,
     FILLING,
     ABANDONED,
@@ -90,6 +93,12 @@ final class Flight<K, V> {
   }
 
   private static final int FILL_RETRIES = 2;
+
+  /** At least between two refreshes of a value that is then not stored. */
+  private static final long UNSTORED_MILLIS = 1_000;
+
+  /** Between two looks whether anybody is left of those who stand in line. */
+  private static final long LOOK_NANOS = 100_000_000L;
 
   /** See the waiter's fairness under invalidations above. */
   private static final int MAX_DISAPPOINTMENTS = 3;
@@ -104,6 +113,9 @@ final class Flight<K, V> {
 
   /** Loads for nobody in particular; null if the flight exists for its callers alone. */
   private @Nullable Loader<K, V> background;
+
+  /** The fresh value that this flight replaces before it expires; null if it does not. */
+  private final @Nullable StoredEntry early;
 
   /** This flight is one caller's attempt at the degraded load; it is not in the map. */
   private final boolean degraded;
@@ -121,6 +133,10 @@ final class Flight<K, V> {
 
   // What was asked of the store, and what is known of another holder.
   private boolean localOnly;
+
+  /** What is loaded now is kept here for a moment, because the store can't take it. */
+  private boolean outage;
+
   private @Nullable String owner;
   private long holderUntilNanos;
   private long holderEpoch;
@@ -128,10 +144,15 @@ final class Flight<K, V> {
   private boolean contentionTold;
 
   // The load.
-  private @Nullable Lease lease;
+  private @Nullable FillLease lease;
   private boolean degradedLease;
   private @Nullable Call<K, V> leader;
+
+  /** Whose loader and options the load has: the leader, or one whose load runs on the executor. */
+  private @Nullable Call<K, V> sponsor;
+
   private @Nullable LoadRun<K, V> run;
+  private LoadGate.@Nullable Ticket ticket;
   private @Nullable StoredEntry staleEntry;
   private long loadStartNanos;
   private long loadStartMillis;
@@ -143,6 +164,7 @@ final class Flight<K, V> {
       StoreKey key,
       K userKey,
       @Nullable Loader<K, V> background,
+      @Nullable StoredEntry early,
       boolean degraded) {
     this.id = id;
     this.cache = cache;
@@ -152,6 +174,7 @@ final class Flight<K, V> {
     this.key = key;
     this.userKey = userKey;
     this.background = background;
+    this.early = early;
     this.degraded = degraded;
     this.callers = new Callers<>(engine, config.name(), serial::execute, this::onMaxWait);
     this.watch = new HolderWatch(engine, key, serial::execute, this::lookAgain, this::takeNews);
@@ -163,7 +186,7 @@ final class Flight<K, V> {
   void begin(List<Call<K, V>> first) {
     serial.execute(
         () -> {
-          first.forEach(callers::addLate);
+          first.forEach(this::addLate);
           localOnly = !first.isEmpty() && first.stream().allMatch(call -> call.storeFailed);
           if (engine.isClosed()) {
             onClose(new ArrayList<>());
@@ -180,15 +203,22 @@ final class Flight<K, V> {
           switch (state) {
             case DONE, ABANDONED -> cache.startOver(List.of(call));
             case QUIET -> {
-              callers.addLate(call);
+              // What the store did to those before says nothing about this caller.
+              localOnly = call.storeFailed;
+              addLate(call);
               acquire();
             }
             default -> {
-              callers.addLate(call);
+              addLate(call);
               callers.startWait(call);
             }
           }
         });
+  }
+
+  /** A look has just found nothing. Called before anybody can find the flight. */
+  void knowMiss() {
+    missKnown = true;
   }
 
   /** Whether a read now would most likely find nothing and lead here. */
@@ -226,7 +256,7 @@ final class Flight<K, V> {
     if (state == State.DONE) {
       return;
     }
-    Lease held = lease;
+    FillLease held = lease;
     // An acquire under way may be granted: what it asked for is given back as well.
     String holder = held != null ? held.owner : state == State.ACQUIRING ? owner : null;
     lease = null;
@@ -241,7 +271,7 @@ final class Flight<K, V> {
     LoadRun<K, V> loaded = state == State.FILLING ? run : null;
     List<Call<K, V>> served = loaded == null ? List.of() : callers.covered();
     Call<K, V> loading = leader;
-    if (state != State.LOADING || loading == null || !loading.blocks()) {
+    if (state != State.LOADING || loading == null || !isInsideLoader(loading)) {
       loading = null;
     }
     for (Call<K, V> call : finish()) {
@@ -302,6 +332,60 @@ final class Flight<K, V> {
     return true;
   }
 
+  private void addLate(Call<K, V> call) {
+    callers.addLate(call);
+    startSoftTimer(call);
+  }
+
+  /**
+   * Lets a caller with a stale value at hand leave when it has waited long enough for a fresh one.
+   */
+  private void startSoftTimer(Call<K, V> call) {
+    if (cache.softTimeoutNanos() != CacheEngine.NO_TIMEOUT && call.spare != null) {
+      long waited = engine.env().nanoTime() - call.startNanos;
+      callers.startLoadTimer(call, cache.softTimeoutNanos() - waited, this::onSoftTimeout);
+    }
+  }
+
+  private void onSoftTimeout(Call<K, V> call) {
+    if (cache.serveSpare(call)) {
+      leaveLoad(call);
+    } else if (call == sponsor) {
+      // Too old by now.
+      startHardTimer(call);
+    }
+  }
+
+  private void startHardTimer(Call<K, V> call) {
+    long hard = cache.hardTimeoutNanos();
+    if (hard != CacheEngine.NO_TIMEOUT) {
+      long loading = engine.env().nanoTime() - loadStartNanos;
+      callers.startLoadTimer(call, hard - loading, this::onHardTimeout);
+    }
+  }
+
+  private void onHardTimeout(Call<K, V> call) {
+    FillLease held = lease;
+    leaveLoad(call);
+    cache.onHardTimeout(
+        call, Duration.ofNanos(Math.max(held == null ? 0 : held.leftNanos(), 1_000_000L)));
+  }
+
+  /**
+   * A caller has its answer before the load has ended, which goes on for the others and the store.
+   */
+  private void leaveLoad(Call<K, V> call) {
+    callers.remove(call);
+    callers.endWait(call, WaitEnd.TIMED_OUT);
+    if (callers.isEmpty() && background == null) {
+      if (state == State.WAITING) {
+        finish();
+      } else if (state == State.ACQUIRING || state == State.QUEUED) {
+        background = call.backgroundLoader();
+      }
+    }
+  }
+
   private void acquire() {
     cancelTimer();
     watch.looking();
@@ -312,25 +396,29 @@ final class Flight<K, V> {
     }
     callers.coverAll();
     staleEntry = null;
+    outage = false;
     if (localOnly) {
-      startLoad(null);
+      serveOutageValues();
+      loadLocally(gateway.timeoutMillis());
       return;
     }
     state = State.ACQUIRING;
     // One owner until it is granted or in doubt: polls of one wait are one acquisition.
     String asking = owner == null ? engine.newOwner() : owner;
     owner = asking;
-    AcquireRequest request = request(asking);
+    long leaseMillis = cache.leases().leaseMillis();
+    AcquireRequest request = request(asking, leaseMillis);
     for (Call<K, V> call : callers.covered()) {
       call.forced = false;
     }
     long sentNanos = engine.env().nanoTime();
-    gateway.call(
+    gateway.ask(
         config.name(),
         "GET_OR_ACQUIRE",
         key,
         () -> gateway.store().acquire(request),
-        (reply, error) -> serial.execute(() -> onAcquired(asking, sentNanos, reply, error)),
+        (reply, error) ->
+            serial.execute(() -> onAcquired(asking, sentNanos, leaseMillis, reply, error)),
         reply -> {
           // Given up, but granted all the same: a ghost that would block the key for a lease.
           if (reply.granted()) {
@@ -339,9 +427,10 @@ final class Flight<K, V> {
         });
   }
 
-  private AcquireRequest request(String asking) {
-    AcquireRequest.Mode mode = AcquireRequest.Mode.NORMAL;
-    StoredEntry seen = null;
+  private AcquireRequest request(String asking, long leaseMillis) {
+    AcquireRequest.Mode mode =
+        early == null ? AcquireRequest.Mode.NORMAL : AcquireRequest.Mode.REPLACE_STALE;
+    StoredEntry seen = early;
     for (Call<K, V> call : callers.covered()) {
       if (call.forced) {
         mode = AcquireRequest.Mode.FORCED;
@@ -356,8 +445,8 @@ final class Flight<K, V> {
     return new AcquireRequest(
         key,
         asking,
-        cache.leaseMillis(),
-        cache.graceMillis(),
+        leaseMillis,
+        CacheEngine.graceMillis(leaseMillis),
         engine.newEpoch(),
         mode,
         degraded,
@@ -366,7 +455,11 @@ final class Flight<K, V> {
   }
 
   private void onAcquired(
-      String asked, long sentNanos, @Nullable AcquireReply reply, @Nullable StoreException error) {
+      String asked,
+      long sentNanos,
+      long leaseMillis,
+      @Nullable AcquireReply reply,
+      @Nullable StoreException error) {
     if (state != State.ACQUIRING) {
       // Closed meanwhile, and given back then.
       return;
@@ -382,17 +475,28 @@ final class Flight<K, V> {
     missKnown =
         reply.status() == AcquireReply.Status.GRANTED || reply.status() == AcquireReply.Status.WAIT;
     StoredEntry entry = reply.entry();
+    if (reply.status() != AcquireReply.Status.DEGRADED) {
+      keepSpares(entry);
+    }
     switch (reply.status()) {
-      case HIT, FRESH -> onHit(entry);
+      case HIT -> onHit(entry);
+      case FRESH -> {
+        if (early != null && callers.isEmpty()) {
+          // Another process is at it.
+          quiet(reply.leftMillis());
+        } else {
+          onHit(entry);
+        }
+      }
       case GRANTED, STALE_GRANTED, MINE -> {
         staleEntry = entry;
         Call<K, V> served = giveStale(entry, false);
         if (callers.isEmpty() && background == null && served != null) {
-          background = served.loader;
+          background = served.backgroundLoader();
         }
-        onGranted(reply, asked, sentNanos);
+        onGranted(reply, asked, sentNanos, leaseMillis);
       }
-      case DEGRADED -> onGranted(reply, asked, sentNanos);
+      case DEGRADED -> onGranted(reply, asked, sentNanos, leaseMillis);
       case STALE -> {
         giveStale(entry, true);
         waitForHolder(reply);
@@ -408,9 +512,21 @@ final class Flight<K, V> {
       }
       case NO_LEASE -> {
         giveStale(entry, false);
+        serveOutageValues();
+        outage = true;
         loadUnstored("the store can't take a lease now", gateway.timeoutMillis());
       }
       case TOO_LATE -> goOnWithoutStore();
+    }
+  }
+
+  /**
+   * What the look has found serves those whose load fails or takes too long; nothing older does.
+   */
+  private void keepSpares(@Nullable StoredEntry entry) {
+    for (Call<K, V> call : callers.covered()) {
+      call.spare = cache.spare(call, entry);
+      startSoftTimer(call);
     }
   }
 
@@ -420,7 +536,18 @@ final class Flight<K, V> {
     for (Call<K, V> call : callers.covered()) {
       call.storeFailed = true;
     }
+    serveOutageValues();
     loadLocally(gateway.timeoutMillis());
+  }
+
+  /** The late ones too: the store would tell them the same. */
+  private void serveOutageValues() {
+    for (Call<K, V> call : callers.all()) {
+      if (cache.serveOutageValue(call)) {
+        callers.remove(call);
+        callers.endWait(call, WaitEnd.ANSWERED);
+      }
+    }
   }
 
   /** The store is well, but what is loaded now must not, or can't, be stored. */
@@ -478,11 +605,11 @@ final class Flight<K, V> {
     return first;
   }
 
-  private void onGranted(AcquireReply reply, String asked, long sentNanos) {
+  private void onGranted(AcquireReply reply, String asked, long sentNanos, long leaseMillis) {
     degradedLease = reply.status() == AcquireReply.Status.DEGRADED;
     owner = null;
-    Lease granted =
-        new Lease(
+    FillLease granted =
+        new FillLease(
             engine.env(),
             gateway,
             engine.events(),
@@ -492,9 +619,9 @@ final class Flight<K, V> {
             reply.epoch(),
             reply.seq(),
             sentNanos,
-            cache.leaseMillis(),
-            cache.graceMillis(),
-            config.renewal());
+            leaseMillis,
+            CacheEngine.graceMillis(leaseMillis),
+            config.renewal() ? cache.leases().firstRenewalNanos(leaseMillis) : 0);
     if (engine.events().on()) {
       engine
           .events()
@@ -547,9 +674,12 @@ final class Flight<K, V> {
   }
 
   private void onMaxWait(Call<K, V> call) {
-    Lease held = lease;
+    FillLease held = lease;
     long left = held != null ? held.leftNanos() : holderUntilNanos - engine.env().nanoTime();
-    cache.degrade(call, Duration.ofNanos(Math.max(left, 1_000_000L)));
+    cache.degrade(call, Duration.ofNanos(Math.max(left, 1_000_000L)), state == State.QUEUED);
+    if (state == State.QUEUED) {
+      endsForNobody();
+    }
     if (state == State.WAITING && callers.isEmpty()) {
       if (background == null) {
         finish();
@@ -586,6 +716,7 @@ final class Flight<K, V> {
   }
 
   private void quiet(long millis) {
+    passOver();
     state = State.QUIET;
     owner = null;
     watch.close();
@@ -594,12 +725,86 @@ final class Flight<K, V> {
 
   // ---------------------------------------------------------------- load
 
-  private void startLoad(@Nullable Lease held) {
+  private void startLoad(@Nullable FillLease held) {
     callers.prune();
-    callers.coverAll();
     watch.close();
-    state = State.LOADING;
     lease = held;
+    if (held != null && !degradedLease) {
+      held.start();
+    }
+    // A load that a loader waits for must not wait for that one's place; nor may the keys of a bulk
+    // load, which is one call of its loader, wait for one another's.
+    boolean beside =
+        background instanceof BulkLoad
+            || callers.all().stream()
+                .anyMatch(call -> call.nested || call.loader instanceof BulkLoad);
+    LoadGate.Ticket place =
+        beside
+            ? cache.room().enterBeside()
+            : cache.room().enter(() -> serial.execute(this::onPlace));
+    ticket = place;
+    if (place == null) {
+      onLoadRefused();
+    } else if (place.isIn()) {
+      beginLoad();
+    } else {
+      state = State.QUEUED;
+      callers.startWaits(null);
+      lookForCallers();
+    }
+  }
+
+  /** In line: callers who leave by themselves tell nobody, and must not keep place and lease. */
+  private void lookForCallers() {
+    startTimer(LOOK_NANOS, () -> serial.execute(this::onLook));
+  }
+
+  private void onLook() {
+    if (state != State.QUEUED) {
+      return;
+    }
+    if (!endsForNobody()) {
+      lookForCallers();
+    }
+  }
+
+  private void onPlace() {
+    if (state == State.QUEUED && !endsForNobody()) {
+      beginLoad();
+    }
+  }
+
+  /** Ends the flight, and gives its lease back, if nobody is left who needs its load. */
+  private boolean endsForNobody() {
+    callers.prune();
+    if (!callers.isEmpty() || background != null) {
+      return false;
+    }
+    dropLease(0);
+    finish();
+    return true;
+  }
+
+  private void onLoadRefused() {
+    if (engine.events().on()) {
+      engine.events().emit(new CacheEvent.LoadRefused(config.name(), key.toString()));
+    }
+    dropLease(0);
+    if (callers.isEmpty()) {
+      // Not again at each stale hit.
+      quiet(gateway.timeoutMillis());
+      return;
+    }
+    for (Call<K, V> call : finish()) {
+      callers.endWait(call, WaitEnd.FAILED);
+      cache.onLoadRefused(call);
+    }
+  }
+
+  private void beginLoad() {
+    FillLease held = lease;
+    callers.coverAll();
+    state = State.LOADING;
     loadStartNanos = engine.env().nanoTime();
     loadStartMillis = gateway.store().nowMillis(key);
     if (engine.events().on()) {
@@ -609,8 +814,9 @@ final class Flight<K, V> {
               new CacheEvent.LoadStarted(
                   config.name(), key.toString(), held != null && !degradedLease));
     }
-    if (held != null && !degradedLease) {
-      held.start();
+    StoredEntry replaced = early;
+    if (replaced != null && held != null && staleEntry != null) {
+      cache.refreshedEarly(key, replaced);
     }
     handOver();
   }
@@ -618,23 +824,29 @@ final class Flight<K, V> {
   /** Hands the load to the first caller that is still there, else to the executor. */
   private void handOver() {
     leader = null;
+    sponsor = null;
     run = null;
     for (Call<K, V> call : callers.covered()) {
       Loader<K, V> loader = call.loader;
       if (loader == null) {
         continue;
       }
+      if (cache.loadsOnExecutor()) {
+        loadFor(call, loader);
+        break;
+      }
       LoadRun<K, V> next = newRun(call.key, loader, call);
       if (call.execute(stepOf(next))) {
         run = next;
         leader = call;
+        sponsor = call;
         callers.endWait(call, WaitEnd.ANSWERED);
         break;
       }
     }
-    Loader<K, V> spare = background;
-    if (run == null && spare != null) {
-      LoadRun<K, V> next = newRun(userKey, spare, null);
+    Loader<K, V> own = background;
+    if (run == null && own != null) {
+      LoadRun<K, V> next = newRun(userKey, own, null);
       if (engine.execute(next::run)) {
         run = next;
       }
@@ -645,8 +857,24 @@ final class Flight<K, V> {
       finish();
       return;
     }
-    callers.startWaits(leader);
+    callers.startWaits(sponsor);
     startTimer(config.maxLoadTime().toNanos(), () -> serial.execute(this::onMaxLoadTime));
+  }
+
+  /** Loads for a caller that may leave before the load ends, and so not in its context. */
+  private void loadFor(Call<K, V> call, Loader<K, V> loader) {
+    LoadRun<K, V> next = newRun(call.key, loader, null);
+    if (!engine.execute(next::run)) {
+      return;
+    }
+    run = next;
+    sponsor = call;
+    callers.endWait(call, WaitEnd.ANSWERED);
+    if (call.spare != null && cache.softTimeoutNanos() != CacheEngine.NO_TIMEOUT) {
+      startSoftTimer(call);
+    } else {
+      startHardTimer(call);
+    }
   }
 
   private Call.Step stepOf(LoadRun<K, V> next) {
@@ -666,9 +894,22 @@ final class Flight<K, V> {
   private LoadRun<K, V> newRun(K loadKey, Loader<K, V> loader, @Nullable Call<K, V> by) {
     StoredEntry entry = staleEntry;
     Supplier<@Nullable V> stale = () -> entry == null ? null : cache.decodeStale(entry);
-    Lease own = degradedLease ? null : lease;
+    FillLease own = degradedLease ? null : lease;
+    LoadGate.Ticket place = ticket;
     return new LoadRun<>(
-        loadKey, key, loader, own, lease != null, stale, ended -> onRunEnded(ended, by));
+        loadKey,
+        key,
+        loader,
+        own,
+        lease != null,
+        stale,
+        cache.kept(),
+        ended -> {
+          if (place != null) {
+            place.leave();
+          }
+          onRunEnded(ended, by);
+        });
   }
 
   /** The leader left before its loader began, so the lease is as good as new. */
@@ -701,22 +942,27 @@ final class Flight<K, V> {
       return;
     }
     emitLoadEnded(LoadEnd.ABANDONED);
-    Lease held = lease;
+    cache.leases().loaded(engine.env().nanoTime() - loadStartNanos);
+    FillLease held = lease;
     if (held != null) {
       // Kept for the fill that may still come; only its renewal ends, so that it lapses.
       held.end();
     }
+    leaveGate();
     List<Call<K, V>> all = callers.all();
     cache.remove(key, this);
     callers.clear();
     state = State.ABANDONED;
     for (Call<K, V> call : all) {
-      if (call == leader && call.blocks()) {
-        // Its thread is inside the loader; it gets what the loader says, whenever that is.
+      if (call == leader && isInsideLoader(call)) {
+        // It gets what the loader says, whenever that is.
         callers.addLate(call);
         callers.coverAll();
       } else {
         callers.endWait(call, WaitEnd.TIMED_OUT);
+        if (cache.serveSpare(call)) {
+          continue;
+        }
         call.fail(
             new FillTimeoutException(
                 "the load of "
@@ -727,6 +973,12 @@ final class Flight<K, V> {
                 config.coolDown()));
       }
     }
+  }
+
+  /** Whether the thread of the leader is inside its loader, and can't leave it. */
+  private boolean isInsideLoader(Call<K, V> call) {
+    LoadRun<K, V> loading = run;
+    return call.blocks() && loading != null && !loading.runsElsewhere();
   }
 
   private void emitLoadEnded(LoadEnd end) {
@@ -751,30 +1003,44 @@ final class Flight<K, V> {
     loadNanos = engine.env().nanoTime() - loadStartNanos;
     Throwable failure = ended.failure();
     if (failure == null) {
+      if (state == State.LOADING) {
+        cache.leases().loaded(loadNanos);
+      }
       emitLoadEnded(ended.value() == null ? LoadEnd.ABSENT : LoadEnd.LOADED);
       onValue(ended, notStored);
-    } else if (by != null && ended.failedByInterrupt()) {
+    } else if (ended.isGivenUp() || (by != null && ended.failedByInterrupt())) {
       emitLoadEnded(LoadEnd.INTERRUPTED);
       onLeaderInterrupted(by, failure);
     } else {
       emitLoadEnded(LoadEnd.FAILED);
-      onLoadFailed(failure);
+      onLoadFailed(failure, ended.ownCoolDown());
     }
   }
 
   private void onValue(LoadRun<K, V> ended, @Nullable String notStored) {
-    Lease held = lease;
+    FillLease held = lease;
     EntryCoder.Payload payload = ended.payload;
+    if (localOnly || outage) {
+      cache.keepForOutage(ended, sponsor);
+    }
     if (held == null || payload == null) {
       if (notStored != null && engine.events().on()) {
         engine.events().emit(new CacheEvent.NotStored(config.name(), key.toString(), notStored));
       }
       dropLease(0);
+      if (callers.isEmpty() && background != null && state == State.LOADING) {
+        // A refresh whose value can't be stored must not follow each hit.
+        quiet(Math.max(Limits.millisRoundedUp(config.coolDown()), UNSTORED_MILLIS));
+        return;
+      }
       settle(ended.value(), false);
       return;
     }
     held.end();
-    CacheEngine.Ttl ttl = cache.ttl(ended, leader);
+    if (!degradedLease && state == State.LOADING) {
+      cache.leases().leaseEnded(key.toString(), held.leaseMillis(), held.renewals(), held.ranOut());
+    }
+    CacheEngine.Ttl ttl = cache.ttl(ended, sponsor);
     StoredEntry entry =
         new StoredEntry(
             payload.negative,
@@ -788,17 +1054,23 @@ final class Flight<K, V> {
             payload.bytes);
     if (state == State.LOADING) {
       state = State.FILLING;
+      callers.late().forEach(call -> call.beforeFill = true);
     }
     fill(new FillRequest(key, held.owner, entry, ttl.hardMillis()), ended.value(), FILL_RETRIES);
   }
 
   /** Only the interrupted call ends here: the others get a new lease and a new leader. */
-  private void onLeaderInterrupted(Call<K, V> by, Throwable failure) {
+  private void onLeaderInterrupted(@Nullable Call<K, V> by, Throwable failure) {
     dropLease(0);
-    callers.remove(by);
     leader = null;
+    sponsor = null;
     run = null;
-    by.fail(new PaddockInterruptedException("interrupted while loading " + key, failure));
+    if (by == null) {
+      background = null;
+    } else {
+      callers.remove(by);
+      by.fail(new PaddockInterruptedException("interrupted while loading " + key, failure));
+    }
     if (state == State.ABANDONED) {
       finish();
     } else {
@@ -806,10 +1078,15 @@ final class Flight<K, V> {
     }
   }
 
-  private void onLoadFailed(Throwable failure) {
-    Duration retryAfter = lease == null ? Duration.ZERO : config.coolDown();
-    dropLease(cache.coolDownMillis());
+  private void onLoadFailed(Throwable failure, @Nullable Duration ownCoolDown) {
+    Duration coolDown = ownCoolDown == null ? config.coolDown() : ownCoolDown;
+    Duration retryAfter = lease == null ? Duration.ZERO : coolDown;
+    dropLease(Limits.millisRoundedUp(coolDown));
     for (Call<K, V> call : finish()) {
+      if (cache.serveSpare(call)) {
+        callers.endWait(call, WaitEnd.ANSWERED);
+        continue;
+      }
       callers.endWait(call, WaitEnd.FAILED);
       call.fail(
           new LoadFailedException(
@@ -820,17 +1097,22 @@ final class Flight<K, V> {
   // ---------------------------------------------------------------- fill
 
   private void fill(FillRequest request, @Nullable V value, int retries) {
-    gateway.call(
+    gateway.ask(
         config.name(),
         "FILL",
         key,
         () -> gateway.store().fill(request),
-        (outcome, error) -> serial.execute(() -> onFilled(request, value, retries, outcome)));
+        (outcome, error) -> serial.execute(() -> onFilled(request, value, retries, outcome)),
+        null);
   }
 
   private void onFilled(
       FillRequest request, @Nullable V value, int retries, @Nullable FillOutcome outcome) {
     boolean again = outcome == null && retries > 0 && !engine.isClosed();
+    LoadRun<K, V> loaded = run;
+    if (outcome == null && state != State.DONE && loaded != null) {
+      cache.keepForOutage(loaded, sponsor);
+    }
     if (!again && engine.events().on()) {
       engine.events().emit(new CacheEvent.FillEnded(config.name(), key.toString(), outcome));
     }
@@ -857,15 +1139,16 @@ final class Flight<K, V> {
   }
 
   /**
-   * Ends the flight with a value. It goes to all callers if the store has proven that nothing was
-   * invalidated since the load began, else to those that were there before, and to those whom the
-   * store has failed.
+   * Ends the flight with a value. It goes to all callers who were there when it was offered to the
+   * store if that has proven that nothing was invalidated since the load began, else to those that
+   * were there before, and to those whom the store has failed.
    */
   private void settle(@Nullable V value, boolean proven) {
     List<Call<K, V>> served = new ArrayList<>(callers.covered());
     List<Call<K, V>> again = new ArrayList<>();
     for (Call<K, V> call : callers.late()) {
-      (proven || (localOnly && call.storeFailed) ? served : again).add(call);
+      boolean shares = (proven && call.beforeFill) || (localOnly && call.storeFailed);
+      (shares ? served : again).add(call);
     }
     finish();
     Lookup<V> result = cache.loaded(value);
@@ -890,7 +1173,7 @@ final class Flight<K, V> {
 
   /** Gives the lease back, if there is one. The only place that does, besides a stored fill. */
   private void dropLease(long coolDownMillis) {
-    Lease held = lease;
+    FillLease held = lease;
     lease = null;
     if (held != null) {
       held.end();
@@ -922,6 +1205,22 @@ final class Flight<K, V> {
         });
   }
 
+  private void leaveGate() {
+    if (ticket != null) {
+      ticket.leave();
+      ticket = null;
+    }
+  }
+
+  /**
+   * The background load is not needed now; those it would go together with need not wait for it.
+   */
+  private void passOver() {
+    if (background instanceof BulkLoad<K, V> together) {
+      together.decided(key);
+    }
+  }
+
   private void startTimer(long nanos, Runnable task) {
     cancelTimer();
     timer = engine.env().schedule(task, nanos);
@@ -940,10 +1239,15 @@ final class Flight<K, V> {
    * @return the callers, who are to be told afterwards
    */
   private List<Call<K, V>> finish() {
+    passOver();
     if (!degraded) {
       cache.remove(key, this);
     }
     engine.forget(this);
+    // Where a loader still runs its place is given back when that ends.
+    if (state != State.LOADING || run == null) {
+      leaveGate();
+    }
     state = State.DONE;
     List<Call<K, V>> all = callers.all();
     callers.clear();

@@ -70,6 +70,21 @@ public final class Limits {
     return between(value, option, Duration.ZERO, ONE_DAY);
   }
 
+  /**
+   * Checks a number.
+   *
+   * @param value the value
+   * @param min the least that is accepted
+   * @param option its name, for the message
+   * @return the value
+   */
+  public static int atLeast(int value, int min, String option) {
+    if (value < min) {
+      throw new IllegalArgumentException(option + " must be at least " + min + ", is " + value);
+    }
+    return value;
+  }
+
   private static Duration between(Duration value, String option, Duration min, Duration max) {
     requireNonNull(value, option);
     if (value.compareTo(min) < 0 || value.compareTo(max) > 0) {

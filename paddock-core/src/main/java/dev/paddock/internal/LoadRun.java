@@ -11,7 +11,10 @@ import dev.paddock.spi.StoreKey;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -32,17 +35,22 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
   private final K key;
   private final StoreKey storeKey;
   private final Loader<K, V> loader;
-  private final @Nullable Lease lease;
+  private final @Nullable FillLease lease;
   private final boolean storable;
   private final Supplier<@Nullable V> stale;
+  private final Duration staleLimit;
   private final OnEnd<K, V> onEnd;
 
   private volatile @Nullable Duration timeToLive;
+  private volatile @Nullable Duration serveStaleFor;
+  private volatile @Nullable Duration coolDown;
+  private volatile @Nullable V kept;
   private volatile boolean skipped;
   private volatile boolean absent;
   private @Nullable V value;
   private @Nullable Throwable failure;
   private boolean interrupted;
+  private boolean givenUp;
 
   /** The bytes to store, when the owner of the run has made them. */
   EntryCoder.@Nullable Payload payload;
@@ -53,14 +61,16 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
    * @param lease keeps other processes from loading the key; null if nothing does
    * @param storable whether the store may take the result: under a lease, and from the degraded
    *     load, which runs beside another's
+   * @param staleLimit how long values are kept past their soft TTL at most
    */
   LoadRun(
       K key,
       StoreKey storeKey,
       Loader<K, V> loader,
-      @Nullable Lease lease,
+      @Nullable FillLease lease,
       boolean storable,
       Supplier<@Nullable V> stale,
+      Duration staleLimit,
       OnEnd<K, V> onEnd) {
     this.key = key;
     this.storeKey = storeKey;
@@ -68,7 +78,13 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
     this.lease = lease;
     this.storable = storable;
     this.stale = stale;
+    this.staleLimit = staleLimit;
     this.onEnd = onEnd;
+  }
+
+  /** Tells whether the current thread is inside a loader. */
+  static boolean isLoading() {
+    return LOADING.get() != null;
   }
 
   /** Tells whether the current thread is inside the loader of a key. */
@@ -89,16 +105,22 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
     keys.addLast(storeKey);
     try {
       if (loader instanceof AsyncLoader<K, V> async) {
-        async
-            .loadAsync(key, this)
-            .whenComplete(
-                (result, error) -> {
-                  if (error == null) {
-                    end(result, null);
-                  } else {
-                    end(null, unwrapped(error));
-                  }
-                });
+        CompletionStage<? extends @Nullable V> stage = async.loadAsync(key, this);
+        if (stage == null) {
+          throw new IllegalStateException(
+              "the asynchronous loader of "
+                  + storeKey
+                  + " returned null instead of a stage: for \"there is none\" return a stage that"
+                  + " completes with null");
+        }
+        stage.whenComplete(
+            (result, error) -> {
+              if (error == null) {
+                end(result, null);
+              } else {
+                end(null, unwrapped(error));
+              }
+            });
       } else {
         end(loader.load(key, this), null);
       }
@@ -115,6 +137,34 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
     }
   }
 
+  /** Runs a loader of several keys, which are marked as being loaded by this thread. */
+  static void whileLoading(List<StoreKey> together, Runnable loading) {
+    Deque<StoreKey> keys = LOADING.get();
+    if (keys == null) {
+      keys = new ArrayDeque<>();
+      LOADING.set(keys);
+    }
+    int before = keys.size();
+    keys.addAll(together);
+    try {
+      loading.run();
+    } finally {
+      while (keys.size() > before) {
+        keys.removeLast();
+      }
+      if (keys.isEmpty()) {
+        LOADING.remove();
+      }
+    }
+  }
+
+  /** Ends the run before anything was loaded, since nobody is left in whose context it could be. */
+  void giveUp() {
+    givenUp = true;
+    failure = new CancellationException("nobody is left to load");
+    onEnd.accept(this);
+  }
+
   private static Throwable unwrapped(Throwable error) {
     Throwable cause = error;
     while ((cause instanceof CompletionException || cause instanceof ExecutionException)
@@ -125,7 +175,8 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
   }
 
   private void end(@Nullable V result, @Nullable Throwable error) {
-    value = absent ? null : result;
+    V unchanged = kept;
+    value = absent ? null : unchanged != null ? unchanged : result;
     failure = error;
     if (error != null) {
       boolean caught = isInterrupt(error);
@@ -160,12 +211,41 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
     return interrupted;
   }
 
+  /** Whether the loader never began. */
+  boolean isGivenUp() {
+    return givenUp;
+  }
+
+  /** Whether no thread is inside the loader while it loads. */
+  boolean runsElsewhere() {
+    return loader instanceof BulkLoad<K, V> together
+        ? together.runsElsewhere()
+        : loader instanceof AsyncLoader;
+  }
+
+  StoreKey storeKey() {
+    return storeKey;
+  }
+
+  /** Whether its value is for its callers alone. */
+  boolean isSkipped() {
+    return skipped;
+  }
+
   boolean isStorable() {
     return storable && !skipped;
   }
 
   @Nullable Duration ownTimeToLive() {
     return timeToLive;
+  }
+
+  @Nullable Duration ownStaleWindow() {
+    return serveStaleFor;
+  }
+
+  @Nullable Duration ownCoolDown() {
+    return coolDown;
   }
 
   void failWith(RuntimeException error) {
@@ -202,6 +282,37 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
   @Override
   public void timeToLive(Duration duration) {
     timeToLive = Limits.timeToLive(duration, "timeToLive");
+  }
+
+  @Override
+  public void serveStaleFor(Duration duration) {
+    Limits.window(duration, "serveStaleFor");
+    if (duration.compareTo(staleLimit) > 0) {
+      throw new IllegalArgumentException(
+          "serveStaleFor of one value can only be shorter than the cache's, which is "
+              + staleLimit
+              + ", is "
+              + duration
+              + ": raise serveStaleFor or failSafeFor of the cache");
+    }
+    serveStaleFor = duration;
+  }
+
+  @Override
+  public void notModified() {
+    V unchanged = staleValue();
+    if (unchanged == null) {
+      throw new IllegalStateException(
+          "there is no stale value of "
+              + storeKey
+              + " that could be kept: call notModified only if staleValue() is not null");
+    }
+    kept = unchanged;
+  }
+
+  @Override
+  public void coolDown(Duration duration) {
+    coolDown = Limits.pause(duration, "coolDown");
   }
 
   @Override

@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  *     same request sent again with the same owner is recognised as a replay
  * @param leaseMillis how long the lease lasts when granted; at least 1
  * @param graceMillis how long the lease's record is kept; more than {@code leaseMillis}
- * @param newEpoch 64 random bits, never {@link StoredEntry#NO_EPOCH}: the epoch if this grant is
- *     the first since the last invalidation or stored fill
+ * @param newEpoch 64 random bits, of which the lower 32 are not all 0: the store makes the epoch of
+ *     them if this grant is the first since the last invalidation or stored fill. It must make
+ *     another one if the same request arrives again after that: else a fill that an invalidation
+ *     has ruled out would be stored
  * @param mode what counts as fresh enough
  * @param degraded whether a caller that has waited long enough asks for the one degraded load that
  *     each lease allows beside its holder
@@ -58,7 +60,7 @@ public record AcquireRequest(
   public AcquireRequest {
     requireNonNull(key, "key");
     requireNonNull(mode, "mode");
-    if (owner.length() != 32) {
+    if (owner.length() != 32 || !owner.chars().allMatch(AcquireRequest::isHex)) {
       throw new IllegalArgumentException("owner must have 32 hexadecimal digits, is " + owner);
     }
     if (leaseMillis < 1 || graceMillis <= leaseMillis) {
@@ -68,8 +70,9 @@ public record AcquireRequest(
               + " with a grace of "
               + graceMillis);
     }
-    if (newEpoch == StoredEntry.NO_EPOCH) {
-      throw new IllegalArgumentException("newEpoch must not be 0");
+    if ((int) newEpoch == 0) {
+      throw new IllegalArgumentException(
+          "the lower half of newEpoch must not be 0, is " + Long.toHexString(newEpoch));
     }
     if (validForMillis < 1) {
       throw new IllegalArgumentException("validForMillis must be at least 1, is " + validForMillis);
@@ -77,5 +80,9 @@ public record AcquireRequest(
     if (seen == null && (mode == Mode.REPLACE_STALE || mode == Mode.REPLACE_BROKEN)) {
       throw new IllegalArgumentException(mode + " needs the entry that was seen");
     }
+  }
+
+  private static boolean isHex(int character) {
+    return (character >= '0' && character <= '9') || (character >= 'a' && character <= 'f');
   }
 }

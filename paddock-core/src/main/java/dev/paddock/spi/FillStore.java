@@ -4,6 +4,8 @@
  */
 package dev.paddock.spi;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -12,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Keeps values and fill leases for a fleet of processes. The smallest set of primitives: retries,
  * waiting, jitter, time-outs and metrics stay in the engine.
  *
- * <p>Each operation is one atomic step in the store. None blocks. A stage completes exceptionally
- * with a {@link dev.paddock.StoreException}; its {@link
+ * <p>Each operation is one atomic step in the store. None blocks but {@link #readHere}. A stage
+ * completes exceptionally with a {@link dev.paddock.StoreException}; its {@link
  * dev.paddock.StoreException#mayHaveHappened()} says whether the outcome is <em>unknown</em> (a
  * lost connection after sending) or the operation certainly did not happen. A stage may also never
  * complete: the engine puts a deadline on each. An error is never reported as a miss.
@@ -30,6 +32,36 @@ public interface FillStore {
    * @return what was found
    */
   CompletionStage<ReadReply> read(StoreKey key);
+
+  /**
+   * Reads several values, with as few round trips as the store can. Idempotent. Each is a read of
+   * its own: they need not be of one moment, and one that fails says nothing about the others.
+   *
+   * @param keys which values, no two the same; not changed afterwards
+   * @return what was found, in the order of the keys; by default a {@link #read} of each
+   */
+  default List<CompletionStage<ReadReply>> readAll(List<StoreKey> keys) {
+    List<CompletionStage<ReadReply>> all = new ArrayList<>(keys.size());
+    for (StoreKey key : keys) {
+      all.add(read(key));
+    }
+    return all;
+  }
+
+  /**
+   * Reads a value for the calling thread, which has nothing to do until it is there. The one
+   * operation that may block: for no longer than a command time-out, without a lock of the store,
+   * and so that nobody else waits for this thread. The stage then is complete when it is returned.
+   *
+   * <p>The engine calls this on the thread of a blocking call only, never on a thread of its own,
+   * of the executor or of the store. Idempotent. By default {@link #read}.
+   *
+   * @param key which value
+   * @return what was found
+   */
+  default CompletionStage<ReadReply> readHere(StoreKey key) {
+    return read(key);
+  }
 
   /**
    * Returns the value if it is fresh, else grants the lease or says who has it. Idempotent by
@@ -115,6 +147,17 @@ public interface FillStore {
    * @return the subscription
    */
   HintSubscription subscribe(StoreKey key, Consumer<@Nullable StoredEntry> onHint);
+
+  /**
+   * Names the part of the store that has a key and may fail by itself, without a round trip: where
+   * that does not answer, the others are asked all the same.
+   *
+   * @param key which value
+   * @return equal for keys of the same part; by default the store itself
+   */
+  default Object shardOf(StoreKey key) {
+    return this;
+  }
 
   /**
    * Estimates the store's clock, without a round trip.

@@ -6,6 +6,7 @@ package dev.paddock.redis;
 
 /** Numbers of fixed width in ASCII, as headers and scripts use them. */
 final class Digits {
+  private static final int WIDE = 19;
   private static final byte[] HEX = {
     '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'
   };
@@ -41,6 +42,26 @@ final class Digits {
       value = value * 10 + digit;
     }
     return value;
+  }
+
+  /** Writes a fencing token: all the digits that a long may have. */
+  static byte[] wide(long value) {
+    return decimal(value, WIDE);
+  }
+
+  /** Reads what {@link #wide(long)} has written; -1 if it is anything else. */
+  static long wide(byte[] from) {
+    if (from.length != WIDE) {
+      return -1;
+    }
+    long high = decimal(from, 0, 9);
+    long low = decimal(from, 9, 10);
+    if (high < 0 || low < 0) {
+      return -1;
+    }
+    long value = high * 10_000_000_000L + low;
+    // Beyond the greatest long it has turned negative.
+    return value < 0 ? -1 : value;
   }
 
   static void putHex(byte[] to, int at, long value) {

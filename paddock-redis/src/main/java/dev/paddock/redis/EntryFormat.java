@@ -24,7 +24,7 @@ final class EntryFormat {
    *     88     10  schema version, decimal
    *
    * Fields are followed by one space, the last by a line feed. The scripts judge a header by the same
-   * rules (common.lua): a value that they take for fresh and this class can't read would be handed
+   * rules (rules.lua): a value that they take for fresh and this class can't read would be handed
    * out for ever and never be replaced.
    */
   static final int FIXED = 99;

@@ -5,7 +5,6 @@
 package dev.paddock.redis;
 
 import dev.paddock.StoreException;
-import dev.paddock.spi.StoreKey;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
@@ -31,6 +30,7 @@ final class Failures {
   private static final Pattern READ_ONLY = code("READONLY");
   private static final Pattern NO_SCRIPT = code("NOSCRIPT");
   private static final Pattern WRONG_TYPE = code("WRONGTYPE");
+  private static final Pattern NO_RIGHT = code("NOPERM");
 
   private Failures() {}
 
@@ -46,6 +46,10 @@ final class Failures {
     return error instanceof RedisReplyException && WRONG_TYPE.matcher(text(error)).find();
   }
 
+  static boolean isNoRight(Throwable error) {
+    return error instanceof RedisReplyException && NO_RIGHT.matcher(text(error)).find();
+  }
+
   /** Peels off what stages wrap around a failure. */
   static Throwable unwrap(Throwable error) {
     Throwable inner = error;
@@ -56,7 +60,7 @@ final class Failures {
     return inner;
   }
 
-  static StoreException of(String operation, StoreKey key, Throwable error) {
+  static StoreException of(String operation, Object key, Throwable error) {
     if (error instanceof StoreException known) {
       return known;
     }
@@ -92,14 +96,14 @@ final class Failures {
     return new StoreException("the Redis store can't be opened" + why, error, false);
   }
 
-  static StoreException undecodable(String operation, StoreKey key, String why) {
+  static StoreException undecodable(String operation, Object key, String why) {
     return new StoreException(
         operation + " of " + shown(key) + ": the server's answer makes no sense, " + why,
         null,
         true);
   }
 
-  static StoreException closed(String operation, StoreKey key) {
+  static StoreException closed(String operation, Object key) {
     return new StoreException(
         operation + " of " + shown(key) + ": the store is closed", null, false);
   }
@@ -108,7 +112,7 @@ final class Failures {
     return String.valueOf(error.getMessage());
   }
 
-  private static String shown(StoreKey key) {
+  private static String shown(Object key) {
     String name = key.toString();
     return name.length() <= KEY_CHARACTERS ? name : name.substring(0, KEY_CHARACTERS) + "...";
   }

@@ -5,9 +5,7 @@
 package dev.paddock.redis;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
-import static java.util.Objects.requireNonNull;
 
-import dev.paddock.PaddockException;
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.StoreException;
 import dev.paddock.spi.AcquireReply;
@@ -23,14 +21,14 @@ import dev.paddock.spi.ReadReply;
 import dev.paddock.spi.StoreKey;
 import dev.paddock.spi.StoreOptions;
 import dev.paddock.spi.StoredEntry;
-import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,26 +40,26 @@ import org.jspecify.annotations.Nullable;
  * replicas, lost by a failover, or evicted is outside its guarantees; {@code PROTOCOL.md} in this
  * module states them.
  *
- * <p>Thread-safe; nothing but {@link #open} blocks. Stages complete on the transport's threads. The
- * store owns the transport and closes it. While it is used it keeps one timer, by which it asks
- * servers for their time that have not told it otherwise; at rest it keeps none.
+ * <p>Thread-safe; nothing but {@link #open} blocks, and {@link #readHere} where the transport does.
+ * Stages complete on the transport's threads. The store owns the transport and closes it. While it
+ * is used it keeps one timer, by which it asks servers for their time that have not told it
+ * otherwise; at rest it keeps none.
  *
  * <p>When the server is slow or gone, stages complete late, exceptionally, or never, as the
  * transport has it. Server clocks are estimated over the monotonic clock, so neither this process's
  * wall clock nor a step of it matters; a step of a server's clock is noticed with the next reply.
  */
 public final class RedisFillStore implements FillStore {
-  private static final byte[] NO_KEY = {};
   private static final byte[] NOTHING = {};
   private static final byte[] YES = {'1'};
   private static final byte[] NO = {'0'};
   private static final byte[] HARD = "HARD".getBytes(US_ASCII);
   private static final byte[] SOFT = "SOFT".getBytes(US_ASCII);
-  private static final HintSubscription NO_HINTS = new NoHints();
 
   private final RedisTransport transport;
   private final Environment environment;
   private final ServerClocks clocks;
+  private final ScriptCaller scripts;
   private final byte[] channels;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -69,6 +67,7 @@ public final class RedisFillStore implements FillStore {
     this.transport = transport;
     this.environment = environment;
     this.clocks = clocks;
+    this.scripts = new ScriptCaller(transport, environment, clocks);
     this.channels = new byte[] {(byte) (transport.shardedChannels() ? 'S' : 'P')};
   }
 
@@ -86,38 +85,8 @@ public final class RedisFillStore implements FillStore {
    */
   public static RedisFillStore open(
       RedisTransport transport, Environment environment, StoreOptions options) {
-    CompletableFuture<RedisFillStore> opening =
-        openAsync(transport, environment, options).toCompletableFuture();
-    try {
-      return opening.get(options.connectTimeout().toNanos(), TimeUnit.NANOSECONDS);
-    } catch (ExecutionException e) {
-      Throwable cause = Failures.unwrap(e);
-      boolean may = cause instanceof StoreException known && known.mayHaveHappened();
-      throw new StoreException(String.valueOf(cause.getMessage()), cause, may);
-    } catch (TimeoutException e) {
-      throw abandoned(opening, transport, noAnswer(options.connectTimeout()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw abandoned(
-          opening,
-          transport,
-          new PaddockInterruptedException("interrupted while opening the Redis store", e));
-    }
-  }
-
-  private static PaddockException abandoned(
-      CompletableFuture<RedisFillStore> opening, RedisTransport transport, PaddockException why) {
-    if (!opening.completeExceptionally(why)) {
-      CompletionStage<RedisFillStore> opened = opening;
-      opened.whenComplete(
-          (store, error) -> {
-            if (store != null) {
-              store.close();
-            }
-          });
-    }
-    transport.close();
-    return why;
+    return StoreOpening.open(
+        transport, options, openAsync(transport, environment, options), RedisFillStore::close);
   }
 
   /**
@@ -131,91 +100,101 @@ public final class RedisFillStore implements FillStore {
    */
   public static CompletionStage<RedisFillStore> openAsync(
       RedisTransport transport, Environment environment, StoreOptions options) {
-    requireNonNull(transport, "transport");
-    requireNonNull(environment, "environment");
-    Duration timeout = options.connectTimeout();
-    CompletableFuture<RedisFillStore> opening = new CompletableFuture<>();
-    long sent = environment.nanoTime();
-    Environment.Timer deadline =
-        environment.schedule(
-            () -> {
-              if (opening.completeExceptionally(noAnswer(timeout))) {
-                transport.close();
-              }
-            },
-            timeout.toNanos());
-    CompletionStage<Long> reply;
-    try {
-      reply = transport.timeMicros(NO_KEY);
-    } catch (RuntimeException e) {
-      reply = CompletableFuture.failedFuture(e);
-    }
-    reply.whenComplete(
-        (micros, error) -> {
-          deadline.cancel();
-          try {
-            if (error != null) {
-              throw Failures.opening(Failures.unwrap(error));
-            }
-            if (micros == null || micros < 0) {
-              throw new StoreException(
-                  "the Redis store can't be opened: the answer to TIME makes no sense",
-                  null,
-                  false);
-            }
-            long heard = environment.nanoTime();
-            ServerClocks clocks =
-                new ServerClocks(
-                    transport,
-                    environment,
-                    NO_KEY,
-                    ServerClocks.Sample.of(sent, heard, micros, 1),
-                    transport.nodeOf(NO_KEY));
-            opening.complete(new RedisFillStore(transport, environment, clocks));
-          } catch (RuntimeException e) {
-            if (opening.completeExceptionally(Failures.opening(e))) {
-              transport.close();
-            }
-          }
-        });
-    return opening;
-  }
-
-  private static StoreException noAnswer(Duration timeout) {
-    return new StoreException(
-        "the Redis store can't be opened: no answer within "
-            + timeout
-            + "; check the address, or raise the connect time-out",
-        null,
-        false);
+    return StoreOpening.openAsync(
+        transport,
+        environment,
+        options,
+        clocks -> new RedisFillStore(transport, environment, clocks));
   }
 
   @Override
   public CompletionStage<ReadReply> read(StoreKey key) {
+    return read(key, false);
+  }
+
+  @Override
+  public CompletionStage<ReadReply> readHere(StoreKey key) {
+    return read(key, true);
+  }
+
+  private CompletionStage<ReadReply> read(StoreKey key, boolean here) {
     if (closed.get()) {
       return CompletableFuture.failedFuture(Failures.closed("GET", key));
     }
-    CompletableFuture<ReadReply> result = new CompletableFuture<>();
-    CompletionStage<byte @Nullable []> stage;
-    try {
-      stage = transport.get(key.bytes());
-    } catch (RuntimeException e) {
-      stage = CompletableFuture.failedFuture(e);
+    Reading reading = new Reading(key);
+    readInto(reading, here);
+    return reading;
+  }
+
+  @Override
+  public List<CompletionStage<ReadReply>> readAll(List<StoreKey> keys) {
+    List<CompletionStage<ReadReply>> all = new ArrayList<>(keys.size());
+    if (keys.size() < 2 || closed.get()) {
+      for (StoreKey key : keys) {
+        all.add(read(key));
+      }
+      return all;
     }
-    stage.whenComplete(
-        (bytes, error) -> {
-          if (error != null) {
-            Throwable cause = Failures.unwrap(error);
-            if (Failures.isWrongType(cause)) {
-              result.complete(new ReadReply.Unreadable("another type of key"));
-            } else {
-              result.completeExceptionally(Failures.of("GET", key, cause));
-            }
-          } else {
-            result.complete(bytes == null ? ReadReply.MISSING : EntryFormat.decode(bytes));
-          }
-        });
-    return result;
+    List<byte[]> names = new ArrayList<>(keys.size());
+    for (StoreKey key : keys) {
+      names.add(key.bytes());
+    }
+    List<CompletionStage<byte @Nullable []>> values;
+    try {
+      values = transport.getAll(names);
+    } catch (RuntimeException e) {
+      values = Collections.nCopies(keys.size(), CompletableFuture.failedFuture(e));
+    }
+    for (int i = 0; i < keys.size(); i++) {
+      StoreKey key = keys.get(i);
+      Reading reading = new Reading(key);
+      all.add(reading);
+      values
+          .get(i)
+          .whenComplete(
+              (bytes, error) -> {
+                if (error != null && Failures.isNoRight(Failures.unwrap(error))) {
+                  // A user who was given the rights for single reads has no MGET.
+                  readInto(reading, false);
+                } else {
+                  reading.accept(bytes, error);
+                }
+              });
+    }
+    return all;
+  }
+
+  private void readInto(Reading reading, boolean here) {
+    byte[] name = reading.key.bytes();
+    try {
+      (here ? transport.getHere(name) : transport.get(name)).whenComplete(reading);
+    } catch (RuntimeException e) {
+      reading.accept(null, e);
+    }
+  }
+
+  /** A read under way, the receiver of its reply and the stage of what it says in one object. */
+  private static final class Reading extends CompletableFuture<ReadReply>
+      implements BiConsumer<byte @Nullable [], @Nullable Throwable> {
+    private final StoreKey key;
+
+    Reading(StoreKey key) {
+      this.key = key;
+    }
+
+    @Override
+    public void accept(byte @Nullable [] bytes, @Nullable Throwable error) {
+      if (error == null) {
+        complete(bytes == null ? ReadReply.MISSING : EntryFormat.decode(bytes));
+        return;
+      }
+      Throwable cause = Failures.unwrap(error);
+      if (Failures.isWrongType(cause)) {
+        complete(new ReadReply.Unreadable("another type of key"));
+      } else {
+        completeExceptionally(Failures.of("GET", key, cause));
+      }
+    }
   }
 
   @Override
@@ -233,14 +212,13 @@ public final class RedisFillStore implements FillStore {
     StoreKey key = request.key();
     StoredEntry seen = request.seen();
     byte[][] args = {
-      request.owner().getBytes(US_ASCII),
+      ScriptArguments.grant(request.owner(), request.newEpoch(), 1),
       ScriptArguments.millis(request.leaseMillis()),
-      ScriptArguments.millis(request.graceMillis()),
-      Digits.hex(request.newEpoch()),
+      ScriptArguments.plain(request.graceMillis()),
+      notAfter(key, validForMillis),
       request.mode().name().getBytes(US_ASCII),
       request.degraded() ? YES : NO,
       seen == null ? NOTHING : EntryFormat.identity(seen),
-      notAfter(key, validForMillis),
       channels
     };
     long asked = environment.nanoTime();
@@ -264,11 +242,9 @@ public final class RedisFillStore implements FillStore {
   public CompletionStage<FillOutcome> fill(FillRequest request) {
     StoredEntry entry = request.entry();
     byte[][] args = {
-      request.owner().getBytes(US_ASCII),
-      Digits.hex(entry.epoch()),
-      Digits.decimal(entry.seq(), 10),
+      ScriptArguments.grant(request.owner(), entry.epoch(), entry.seq()),
       EntryFormat.encode(entry),
-      ScriptArguments.millis(request.ttlMillis()),
+      ScriptArguments.plain(request.ttlMillis()),
       channels
     };
     return call(Script.FILL, request.key(), args, Replies::fill);
@@ -295,7 +271,7 @@ public final class RedisFillStore implements FillStore {
       boolean again,
       CompletableFuture<PutOutcome> result) {
     byte[][] args = {
-      bytes, ScriptArguments.millis(ttlMillis), notAfter(key, validForMillis), channels
+      bytes, ScriptArguments.plain(ttlMillis), notAfter(key, validForMillis), channels
     };
     long asked = environment.nanoTime();
     call(Script.PUT, key, args, Replies::put)
@@ -372,7 +348,7 @@ public final class RedisFillStore implements FillStore {
   @Override
   public HintSubscription subscribe(StoreKey key, Consumer<@Nullable StoredEntry> onHint) {
     if (closed.get()) {
-      return NO_HINTS;
+      return NoHints.INSTANCE;
     }
     return transport.subscribe(
         SlotTags.leaseKey(key.bytes()), message -> onHint.accept(entryIn(message)));
@@ -382,6 +358,11 @@ public final class RedisFillStore implements FillStore {
     return message.length > 0 && EntryFormat.decode(message) instanceof ReadReply.Found found
         ? found.entry()
         : null;
+  }
+
+  @Override
+  public Object shardOf(StoreKey key) {
+    return transport.nodeOf(key.bytes());
   }
 
   @Override
@@ -413,68 +394,16 @@ public final class RedisFillStore implements FillStore {
 
   private <T> CompletionStage<T> call(
       Script script, String operation, StoreKey key, byte[][] args, Replies.Decoder<T> decoder) {
-    CompletableFuture<T> result = new CompletableFuture<>();
     if (closed.get()) {
-      result.completeExceptionally(Failures.closed(operation, key));
-    } else {
-      byte[][] keys = {key.bytes(), SlotTags.leaseKey(key.bytes())};
-      send(script, operation, key, keys, args, false, decoder, result);
+      return CompletableFuture.failedFuture(Failures.closed(operation, key));
     }
-    return result;
-  }
-
-  private <T> void send(
-      Script script,
-      String operation,
-      StoreKey key,
-      byte[][] keys,
-      byte[][] args,
-      boolean whole,
-      Replies.Decoder<T> decoder,
-      CompletableFuture<T> result) {
-    Object server = clocks.use(keys[0]);
-    long sent = environment.nanoTime();
-    CompletionStage<List<byte[]>> stage;
-    try {
-      stage =
-          whole
-              ? transport.eval(script.text(), keys, args)
-              : transport.evalsha(script.sha1(), keys, args);
-    } catch (RuntimeException e) {
-      stage = CompletableFuture.failedFuture(e);
-    }
-    stage.whenComplete(
-        (reply, error) -> {
-          if (error == null) {
-            T value;
-            try {
-              Replies.check(reply);
-              clocks.heardMillis(server, keys[0], sent, Replies.nowMillis(reply));
-              value = decoder.decode(reply);
-            } catch (Replies.Undecodable e) {
-              result.completeExceptionally(
-                  Failures.undecodable(operation, key, String.valueOf(e.getMessage())));
-              return;
-            }
-            result.complete(value);
-            return;
-          }
-          Throwable cause = Failures.unwrap(error);
-          if (!whole && Failures.isNoScript(cause)) {
-            send(script, operation, key, keys, args, true, decoder, result);
-          } else {
-            result.completeExceptionally(Failures.of(operation, key, cause));
-          }
-        });
-  }
-
-  private static final class NoHints implements HintSubscription {
-    @Override
-    public CompletionStage<Boolean> ready() {
-      return CompletableFuture.completedFuture(false);
-    }
-
-    @Override
-    public void close() {}
+    byte[][] keys = {key.bytes(), SlotTags.leaseKey(key.bytes())};
+    return scripts.call(
+        script.text(),
+        operation,
+        key,
+        keys,
+        args,
+        (reply, clock) -> Replies.decode(reply, clock, decoder));
   }
 }

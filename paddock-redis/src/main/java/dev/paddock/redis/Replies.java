@@ -12,21 +12,37 @@ import dev.paddock.spi.FillOutcome;
 import dev.paddock.spi.PutOutcome;
 import dev.paddock.spi.ReadReply;
 import dev.paddock.spi.StoredEntry;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Decodes what the scripts answer: a status, the server's time, and for one of them five more. */
+/**
+ * Decodes what the scripts answer: one bulk string of parts with a space between them. A status,
+ * the server's time in seconds and microseconds, and for one of the scripts five more, the last of
+ * which is the rest, whatever it holds.
+ */
 final class Replies {
-  private static final int SHORT = 2;
-  private static final int ACQUIRE = 7;
   private static final int STATUS_CHARACTERS = 20;
+  private static final int SECONDS_DIGITS = 12;
+  private static final int MICROS_DIGITS = 6;
 
-  private Replies() {}
+  private final byte[] bytes;
+  private int at;
 
-  /** Decodes one script's reply. */
+  private Replies(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  /** Decodes what follows the server's time in one script's reply. */
   @FunctionalInterface
   interface Decoder<T> {
-    T decode(List<byte[]> reply) throws Undecodable;
+    T decode(byte[] status, Replies rest) throws Undecodable;
+  }
+
+  /** Takes note of the server's time. */
+  @FunctionalInterface
+  interface Clock {
+    void heardMillis(long millis);
   }
 
   /** A reply that none of the scripts gives. */
@@ -38,39 +54,38 @@ final class Replies {
     }
   }
 
-  /** Checks what all replies have in common. */
-  static void check(@Nullable List<byte[]> reply) throws Undecodable {
-    if (reply == null || reply.size() < SHORT) {
-      throw new Undecodable("it is too short");
+  /** Decodes a reply, and passes on the time that is in it. */
+  static <T> T decode(@Nullable List<byte[]> reply, Clock clock, Decoder<T> decoder)
+      throws Undecodable {
+    if (reply == null || reply.size() != 1 || reply.get(0) == null) {
+      throw new Undecodable("it is not one string");
     }
-    for (byte[] part : reply) {
-      if (part == null) {
-        throw new Undecodable("a part of it is missing");
-      }
-    }
+    Replies parts = new Replies(reply.get(0));
+    byte[] status = parts.part(STATUS_CHARACTERS, "its status is unknown");
+    long seconds = parts.number(1, SECONDS_DIGITS, "its time is none");
+    long micros = parts.number(1, MICROS_DIGITS, "its time is none");
+    clock.heardMillis(seconds * 1000 + micros / 1000);
+    return decoder.decode(status, parts);
   }
 
-  static long nowMillis(List<byte[]> reply) throws Undecodable {
-    return decimal(reply, 1, 16);
-  }
-
-  static AcquireReply acquire(List<byte[]> reply) throws Undecodable {
-    length(reply, ACQUIRE);
-    AcquireReply.Status status = status(reply, AcquireReply.Status.class);
-    byte[] epoch = reply.get(2);
+  static AcquireReply acquire(byte[] name, Replies rest) throws Undecodable {
+    AcquireReply.Status status = status(name, AcquireReply.Status.class);
+    byte[] epoch = rest.part(16, "its epoch is none");
     if (epoch.length != 16 || !Digits.isHex(epoch, 0)) {
       throw new Undecodable("its epoch is none");
     }
-    byte[] marker = reply.get(5);
+    long seq = rest.number(10, 10, "its seq is none");
+    long leftMillis = rest.number(16, 16, "its time left is none");
+    byte[] marker = rest.part(1, "its marker is none");
     if (marker.length != 1 || (marker[0] != 'U' && marker[0] != '-')) {
       throw new Undecodable("its marker is none");
     }
     return new AcquireReply(
         status,
         Digits.hex(epoch, 0),
-        decimal(reply, 3, 10),
-        decimal(reply, 4, 16),
-        entry(status, reply.get(6)),
+        seq,
+        leftMillis,
+        entry(status, rest.remainder()),
         marker[0] == 'U');
   }
 
@@ -88,29 +103,29 @@ final class Replies {
     throw new Undecodable("its value is none");
   }
 
-  static FillOutcome fill(List<byte[]> reply) throws Undecodable {
-    length(reply, SHORT);
-    return status(reply, FillOutcome.class);
+  static FillOutcome fill(byte[] status, Replies rest) throws Undecodable {
+    rest.end();
+    return status(status, FillOutcome.class);
   }
 
-  static PutOutcome put(List<byte[]> reply) throws Undecodable {
-    length(reply, SHORT);
-    return status(reply, PutOutcome.class);
+  static PutOutcome put(byte[] status, Replies rest) throws Undecodable {
+    rest.end();
+    return status(status, PutOutcome.class);
   }
 
-  static ExtendOutcome extend(List<byte[]> reply) throws Undecodable {
-    length(reply, SHORT);
-    return status(reply, ExtendOutcome.class);
+  static ExtendOutcome extend(byte[] status, Replies rest) throws Undecodable {
+    rest.end();
+    return status(status, ExtendOutcome.class);
   }
 
-  static Boolean release(List<byte[]> reply) throws Undecodable {
-    length(reply, SHORT);
-    return status(reply, Release.class) == Release.RELEASED;
+  static Boolean release(byte[] status, Replies rest) throws Undecodable {
+    rest.end();
+    return status(status, Release.class) == Release.RELEASED;
   }
 
-  static Boolean done(List<byte[]> reply) throws Undecodable {
-    length(reply, SHORT);
-    return status(reply, Invalidate.class) == Invalidate.DONE;
+  static Boolean done(byte[] status, Replies rest) throws Undecodable {
+    rest.end();
+    return status(status, Invalidate.class) == Invalidate.DONE;
   }
 
   private enum Release {
@@ -122,32 +137,53 @@ final class Replies {
     DONE
   }
 
-  private static void length(List<byte[]> reply, int wanted) throws Undecodable {
-    if (reply.size() != wanted) {
-      throw new Undecodable("it has " + reply.size() + " parts instead of " + wanted);
-    }
-  }
-
-  private static <E extends Enum<E>> E status(List<byte[]> reply, Class<E> type)
-      throws Undecodable {
-    byte[] bytes = reply.get(0);
-    if (bytes.length <= STATUS_CHARACTERS) {
-      String name = new String(bytes, ISO_8859_1);
-      for (E constant : type.getEnumConstants()) {
-        if (constant.name().equals(name)) {
-          return constant;
-        }
+  private static <E extends Enum<E>> E status(byte[] status, Class<E> type) throws Undecodable {
+    String name = new String(status, ISO_8859_1);
+    for (E constant : type.getEnumConstants()) {
+      if (constant.name().equals(name)) {
+        return constant;
       }
     }
     throw new Undecodable("its status is unknown");
   }
 
-  private static long decimal(List<byte[]> reply, int index, int width) throws Undecodable {
-    byte[] digits = reply.get(index);
-    long value = digits.length == width ? Digits.decimal(digits, 0, width) : -1;
+  /** Takes the bytes up to the next space, which is taken too, or to the end. */
+  private byte[] part(int most, String otherwise) throws Undecodable {
+    int from = at;
+    int end = from;
+    while (end < bytes.length && bytes[end] != ' ') {
+      end++;
+      if (end - from > most) {
+        throw new Undecodable(otherwise);
+      }
+    }
+    // Beyond the end if no space follows, so that an empty last part is told from none.
+    at = end + 1;
+    if (from > bytes.length) {
+      throw new Undecodable(otherwise);
+    }
+    return Arrays.copyOfRange(bytes, from, end);
+  }
+
+  private long number(int least, int most, String otherwise) throws Undecodable {
+    byte[] digits = part(most, otherwise);
+    long value = digits.length < least ? -1 : Digits.decimal(digits, 0, digits.length);
     if (value < 0) {
-      throw new Undecodable("part " + index + " of it is no number");
+      throw new Undecodable(otherwise);
     }
     return value;
+  }
+
+  private byte[] remainder() throws Undecodable {
+    if (at > bytes.length) {
+      throw new Undecodable("it is too short");
+    }
+    return Arrays.copyOfRange(bytes, at, bytes.length);
+  }
+
+  private void end() throws Undecodable {
+    if (at <= bytes.length) {
+      throw new Undecodable("it is too long");
+    }
   }
 }

@@ -4,6 +4,8 @@
  */
 package dev.paddock.redis;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 /** Arguments of scripts. */
 final class ScriptArguments {
   /**
@@ -17,6 +19,26 @@ final class ScriptArguments {
   /** Encodes milliseconds, a span or a point in time; what is longer than any is clamped. */
   static byte[] millis(long millis) {
     return Digits.decimal(Math.max(0, Math.min(millis, 2 * MILLIS_MAX)), 16);
+  }
+
+  /** As {@link #millis}, but as a command takes it: without leading zeros. */
+  static byte[] plain(long millis) {
+    return Long.toString(Math.max(0, Math.min(millis, 2 * MILLIS_MAX))).getBytes(US_ASCII);
+  }
+
+  /** Encodes a grant: owner, epoch and seq, as the lease record begins. */
+  @SuppressWarnings("deprecation") // The bytes of ASCII, without an encoder.
+  static byte[] grant(String owner, long epoch, long seq) {
+    if (owner.length() != 32) {
+      throw new IllegalArgumentException("owner must have 32 hexadecimal digits, is " + owner);
+    }
+    byte[] grant = new byte[60];
+    owner.getBytes(0, 32, grant, 0);
+    grant[32] = ' ';
+    Digits.putHex(grant, 33, epoch);
+    grant[49] = ' ';
+    Digits.putDecimal(grant, 50, 10, seq);
+    return grant;
   }
 
   static void atLeast(long least, long value, String name) {

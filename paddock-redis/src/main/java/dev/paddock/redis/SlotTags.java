@@ -21,6 +21,7 @@ final class SlotTags {
 
   private static final byte[] ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz".getBytes(US_ASCII);
   private static final byte[] BEFORE_TAG = "pdk:{".getBytes(US_ASCII);
+  private static final byte[] BEFORE_FENCE_TAG = "pdk:fence:{".getBytes(US_ASCII);
   private static final byte[] AFTER_TAG = "}:".getBytes(US_ASCII);
   private static final int[] CRC = crcTable();
   private static final byte[][] TAGS = tagTable();
@@ -29,9 +30,18 @@ final class SlotTags {
 
   /** Returns {@code pdk:{TAG}:<value key>}. */
   static byte[] leaseKey(byte[] valueKey) {
+    return tagged(BEFORE_TAG, valueKey);
+  }
+
+  /** Returns {@code pdk:fence:{TAG}:<value key>}. */
+  static byte[] fenceKey(byte[] valueKey) {
+    return tagged(BEFORE_FENCE_TAG, valueKey);
+  }
+
+  private static byte[] tagged(byte[] before, byte[] valueKey) {
     byte[] tag = TAGS[slot(valueKey)];
-    byte[] key = new byte[BEFORE_TAG.length + tag.length + AFTER_TAG.length + valueKey.length];
-    int at = append(key, 0, BEFORE_TAG);
+    byte[] key = new byte[before.length + tag.length + AFTER_TAG.length + valueKey.length];
+    int at = append(key, 0, before);
     at = append(key, at, tag);
     at = append(key, at, AFTER_TAG);
     append(key, at, valueKey);
@@ -46,6 +56,11 @@ final class SlotTags {
   /** Returns the tag of a slot, not a copy. */
   static byte[] tag(int slot) {
     return TAGS[slot];
+  }
+
+  /** Returns the hash that cluster slots are made of, of all bytes. */
+  static int hash(byte[] bytes) {
+    return crc16(bytes, 0, bytes.length);
   }
 
   /** Returns the cluster slot of a key. */

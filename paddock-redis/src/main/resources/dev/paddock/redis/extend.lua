@@ -5,21 +5,20 @@
 -- Reply      status (EXTENDED, LOST, INVALIDATED), now
 -- Invariant  Only the owner's own lease; never shortened, never made anew. Never refused under OOM.
 
+-- rules.lua
+
 local owner, epoch, lease_millis, grace_millis = ARGV[1], ARGV[2], number(ARGV[3]), number(ARGV[4])
 
-local function answer(status)
-  return {status, decimal(now, 16)}
-end
-
-local record = lease()
-if record.epoch ~= epoch then
+local record = lease(redis.pcall('GET', L))
+if epoch == NO_EPOCH or record.epoch ~= epoch then
   return answer('INVALIDATED')
 end
 if not owns(record, owner) then
   return answer('LOST')
 end
-keep(grace_millis)
+-- First, for it is never refused under OOM, and then what follows is not either.
+write('PEXPIRE', L, plain(lasting(grace_millis)))
 if not (record.live and record.left > lease_millis) then
-  write('HSET', L, 'd', decimal(now + lease_millis, 16), 'w', decimal(lease_millis, 16))
+  write('SETRANGE', L, '61', decimal(now + lease_millis, 16) .. ' ' .. decimal(lease_millis, 16))
 end
 return answer('EXTENDED')

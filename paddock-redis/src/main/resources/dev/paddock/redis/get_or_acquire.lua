@@ -1,34 +1,51 @@
 -- GET_OR_ACQUIRE: the value if it is fresh, else the right to load it, else who has that right.
 --
 -- KEYS       1 V, 2 L
--- ARGV       1 owner, 2 lease ms, 3 grace ms, 4 new epoch, 5 mode (NORMAL, REPLACE_STALE,
+-- ARGV       1 what a first grant would be (owner, 64 random bits, seq 1), 2 lease ms, 3 grace ms
+--            without leading zeros, 4 not after (server ms), 5 mode (NORMAL, REPLACE_STALE,
 --            REPLACE_BROKEN, FORCED), 6 degraded (1 or 0), 7 the header seen, from soft expiry to
---            schema version, or empty, 8 not after (server ms), 9 channels (P plain, S sharded)
+--            schema version, or empty, 8 channels (P plain, S sharded)
 -- Reply      status, now, epoch, seq, ms left, U if something unreadable is stored else -, value or
 --            empty
 -- Invariant  One live lease for each key, one degraded load for each lease. The same owner gets the
---            same answer. Each grant has a seq of its own within the epoch.
+--            same answer. Each grant has a seq of its own within the epoch. No request makes the
+--            same epoch twice, however often it arrives: what ended an epoch has ended it for good.
 
-local owner, lease_millis, grace_millis, new_epoch =
-  ARGV[1], number(ARGV[2]), number(ARGV[3]), ARGV[4]
-local mode, wants_degraded, seen, not_after, channels =
-  ARGV[5], ARGV[6] == '1', ARGV[7], number(ARGV[8]), ARGV[9]
+local grant, lease_digits, grace, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4] + 0
+
+local found, text = redis.pcall('GET', V), redis.pcall('GET', L)
+
+-- A new epoch: half of it is the client's random bits, half the moment, to 100 seconds.
+local new_epoch = sub(grant, 42, 49) .. sub(clock[1], -2) .. sub('000000' .. clock[2], -6)
+
+-- The usual case: there is nothing, so whatever was asked the lease is granted.
+if not found and not text and now <= not_after then
+  local first = ' ' .. new_epoch .. ' 0000000001'
+  local reply = redis.pcall('SET', L, sub(grant, 1, 32) .. first .. ' '
+    .. decimal(now + lease_digits, 16) .. ' ' .. lease_digits
+    .. ' 0000000000000000 0 --------------------------------', 'PX', grace)
+  if not failed(reply) then
+    return 'GRANTED ' .. clock[1] .. ' ' .. clock[2] .. first .. ' 0000000000000000 - '
+  end
+end
+
+-- rules.lua
+
+local mode, wants_degraded, seen, channels = ARGV[5], ARGV[6] == '1', ARGV[7], ARGV[8]
+local owner = sub(grant, 1, 32)
 
 local unreadable, value = '-', ''
 
-local function answer(status, epoch, seq, left)
-  return {
-    status, decimal(now, 16), epoch, seq == 0 and NO_SEQ or decimal(seq, 10),
-    left == 0 and NO_MILLIS or decimal(left, 16), unreadable, value,
-  }
+local function reply_with(status, epoch, seq, left)
+  return answer(status) .. ' ' .. epoch .. ' ' .. decimal(seq, 10) .. ' ' .. decimal(left, 16)
+    .. ' ' .. unreadable .. ' ' .. value
 end
 
 if now > not_after then
-  return answer('TOO_LATE', NO_EPOCH, 0, 0)
+  return reply_with('TOO_LATE', NO_EPOCH, 0, 0)
 end
 
 local v = nil
-local found = redis.pcall('GET', V)
 if failed(found) then
   if not wrong_type(found) then
     raise(found)
@@ -45,7 +62,7 @@ elseif found then
   end
 end
 local fresh = v and now < v.soft
-local record = lease()
+local record = lease(text)
 local mine = owns(record, owner)
 
 if fresh and mode ~= 'FORCED' and not (mode == 'REPLACE_STALE' and v.identity == seen) then
@@ -53,25 +70,27 @@ if fresh and mode ~= 'FORCED' and not (mode == 'REPLACE_STALE' and v.identity ==
     write('DEL', L)
     tell(record, channels)
   end
-  return answer('HIT', NO_EPOCH, 0, 0)
+  return reply_with('HIT', NO_EPOCH, 0, 0)
 end
 
 if record.hold_off > now then
-  return answer('HOLDOFF', NO_EPOCH, 0, record.hold_off - now)
+  return reply_with('HOLDOFF', NO_EPOCH, 0, record.hold_off - now)
 end
 
 if record.live then
   if mine then
     -- The degraded load beside it took the next seq.
-    local seq = record.degraded == '' and record.seq or record.seq - 1
-    return answer('MINE', record.epoch, seq, record.left)
+    local seq = record.degraded == NOBODY and record.seq or record.seq - 1
+    return reply_with('MINE', record.epoch, seq, record.left)
   end
-  if wants_degraded and record.owner ~= '' then
+  if wants_degraded and record.owner ~= NOBODY then
     local granted = record.degraded == owner
     local seq = record.seq
-    if record.degraded == '' and seq < SEQ_MAX then
+    if record.degraded == NOBODY and seq < SEQ_MAX then
       seq = seq + 1
-      local reply = redis.pcall('HSET', L, 'g', owner, 'n', decimal(seq, 10))
+      -- From the seq to the end, in one write.
+      local reply = redis.pcall('SETRANGE', L, '50',
+        decimal(seq, 10) .. sub(record.text, 61, 114) .. owner)
       if not failed(reply) then
         granted = true
       elseif not out_of_memory(reply) then
@@ -80,41 +99,40 @@ if record.live then
     end
     if granted then
       value = ''
-      return answer('DEGRADED', record.epoch, seq, 0)
+      return reply_with('DEGRADED', record.epoch, seq, 0)
     end
   end
   if fresh then
-    return answer('FRESH', NO_EPOCH, 0, record.left)
+    return reply_with('FRESH', NO_EPOCH, 0, record.left)
   end
-  if record.owner == '' then
-    return answer('COOLDOWN', record.epoch, 0, record.left)
+  if record.owner == NOBODY then
+    return reply_with('COOLDOWN', record.epoch, 0, record.left)
   end
-  if not record.awaited then
+  if record.awaited ~= '1' then
     -- With a stale value too: it may be too old for who asked. Refused under OOM: then they poll.
-    redis.pcall('HSET', L, 'q', '1')
+    redis.pcall('SETRANGE', L, '112', '1')
   end
   if v then
-    return answer('STALE', record.epoch, 0, record.left)
+    return reply_with('STALE', record.epoch, 0, record.left)
   end
-  return answer('WAIT', record.epoch, 0, record.left)
+  return reply_with('WAIT', record.epoch, 0, record.left)
 end
 
-local epoch, seq = record.epoch or new_epoch, record.seq + 1
-if seq > SEQ_MAX then
+local epoch, seq = record.epoch, record.seq + 1
+if epoch == NO_EPOCH or seq > SEQ_MAX then
   epoch, seq = new_epoch, 1
 end
-if record.foreign then
-  write('DEL', L)
-end
--- Who waited for the last holder waits for this one: q stays.
-local reply = redis.pcall('HSET', L, 'o', owner, 'd', decimal(now + lease_millis, 16),
-  'w', decimal(lease_millis, 16), 'e', epoch, 'n', decimal(seq, 10), 'g', '')
+local grace_millis = number(grace)
+local ttl_millis = record.absent and grace_millis or lasting(grace_millis)
+-- Who waited for the last holder waits for this one.
+local reply = redis.pcall('SET', L,
+  record_of(owner .. ' ' .. epoch .. ' ' .. decimal(seq, 10), decimal(now + lease_digits, 16),
+    lease_digits, decimal(record.hold_off, 16), record.awaited),
+  'PX', plain(ttl_millis))
 if failed(reply) then
   if out_of_memory(reply) then
-    return answer('NO_LEASE', NO_EPOCH, 0, 0)
+    return reply_with('NO_LEASE', NO_EPOCH, 0, 0)
   end
   raise(reply)
 end
-wrote = true
-keep(grace_millis, record.absent)
-return answer(v and 'STALE_GRANTED' or 'GRANTED', epoch, seq, 0)
+return reply_with(v and 'STALE_GRANTED' or 'GRANTED', epoch, seq, 0)

@@ -7,9 +7,11 @@
 -- Invariant  After it no fill of an earlier grant is stored. Of two hold-offs the later stays. Never
 --            refused under OOM.
 
+-- rules.lua
+
 local mode, hold_off_millis, channels = ARGV[1], number(ARGV[2]), ARGV[3]
 
-local record = lease()
+local record = lease(redis.pcall('GET', L))
 local v = nil
 if mode == 'SOFT' then
   v = stored()
@@ -33,4 +35,4 @@ if hold_off > now then
   hold(hold_off)
 end
 tell(record, channels)
-return {'DONE', decimal(now, 16)}
+return answer('DONE')

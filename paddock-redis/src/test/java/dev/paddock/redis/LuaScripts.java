@@ -32,7 +32,10 @@ final class LuaScripts {
     }
   }
 
-  /** Runs the prelude and then an expression that may use its locals, and returns its value. */
+  /**
+   * Runs the prelude and the rules and then an expression that may use its locals, and returns its
+   * value.
+   */
   static LuaValue inPrelude(String expression) {
     Globals globals = JsePlatform.standardGlobals();
     LuaTable redis = new LuaTable();
@@ -40,7 +43,8 @@ final class LuaScripts {
     globals.set("redis", redis);
     globals.set(
         "KEYS", LuaValue.listOf(new LuaValue[] {LuaValue.valueOf("v"), LuaValue.valueOf("l")}));
-    byte[] chunk = (text("common.lua") + "\nreturn " + expression).getBytes(US_ASCII);
+    byte[] chunk =
+        (text("common.lua") + text("rules.lua") + "\nreturn " + expression).getBytes(US_ASCII);
     return globals.load(new ByteArrayInputStream(chunk), "prelude", "t", globals).call();
   }
 

@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.luaj.vm2.Lua;
 import org.luaj.vm2.LuaString;
 import org.luaj.vm2.ast.Chunk;
@@ -45,26 +46,66 @@ final class ScriptLint extends Visitor {
           "SET",
           "SETRANGE",
           "DEL",
-          "HMGET",
-          "HSET",
           "PTTL",
           "PEXPIRE",
           "PUBLISH",
           "SPUBLISH");
 
+  /** What the prelude of leases says of itself. */
+  private static final String LEASES = "-- The prelude of each script of leases";
+
+  /** What the scripts of leases use besides. */
+  private static final Set<String> LEASE_COMMANDS =
+      Set.of("HDEL", "HGET", "HGETALL", "HINCRBY", "HMGET", "HSET", "INCR");
+
+  /** What the scripts of leases may ask of the server itself, which is no key. */
+  private static final Set<String> INFO_SECTIONS = Set.of("server", "memory");
+
+  /** Names of the keys, which the preludes give them. */
+  private static final Set<String> KEY_NAMES = Set.of("V", "L", "C", "E");
+
   /** Functions of ours and of Lua that return strings. */
-  private static final Set<String> TEXT_FUNCTIONS = Set.of("decimal", "plain", "sub");
+  private static final Set<String> TEXT_FUNCTIONS =
+      Set.of(
+          "bare",
+          "decimal",
+          "plain",
+          "sub",
+          "record_of",
+          "answer",
+          "micros",
+          "standing",
+          "token",
+          "now_digits",
+          "joined");
+
+  /**
+   * Functions of ours that put their arguments into a text, and which of these are to be text. What
+   * is given to them is looked at where they are called.
+   */
+  private static final Map<String, Set<Integer>> TAKE_TEXT =
+      Map.of(
+          "record_of", Set.of(0, 1, 2, 3, 4),
+          "answer", Set.of(0),
+          "hint", Set.of(0),
+          "joined", Set.of(0, 1),
+          "reply_with", Set.of(0, 1));
 
   /** Fields of our records and of error replies that hold strings. */
   private static final Set<String> TEXT_FIELDS =
-      Set.of("degraded", "epoch", "err", "identity", "owner");
+      Set.of("awaited", "degraded", "epoch", "err", "identity", "line", "owner", "text", "token");
+
+  /** Tables of ours and of the server that hold strings. */
+  private static final Set<String> TEXT_TABLES = Set.of("ARGV", "KEYS", "clock", "epoch", "holder");
 
   private final boolean prelude;
+  private final boolean leases;
   private final Map<String, List<Exp>> assigned;
   private final List<String> found = new ArrayList<>();
 
-  private ScriptLint(boolean prelude, Map<String, List<Exp>> assigned) {
+  private ScriptLint(boolean prelude, boolean leases, Map<String, List<Exp>> assigned) {
     this.prelude = prelude;
+    this.leases = leases;
     this.assigned = assigned;
   }
 
@@ -72,15 +113,19 @@ final class ScriptLint extends Visitor {
    * Checks a script, alone with its prelude.
    *
    * @param common the prelude
-   * @param script the script without it; empty to check the prelude
-   * @return what is wrong, with the line within prelude plus script; empty if nothing is
+   * @param rules the rules, or the preludes of leases where these come later; null if there are
+   *     none
+   * @param script the script without them; empty to check prelude and rules
+   * @return what is wrong, with the line within the whole or within the script; empty if nothing is
    */
-  static List<String> check(String common, String script) {
+  static List<String> check(String common, @Nullable String rules, String script) {
+    String shared = rules == null ? common : common + rules;
+    boolean leases = rules == null || rules.contains(LEASES);
     if (script.isEmpty()) {
-      return check(parse(common), new HashMap<>(), true);
+      return check(parse(shared), new HashMap<>(), leases);
     }
     Map<String, List<Exp>> assigned = new HashMap<>();
-    parse(common).accept(new Assignments(assigned));
+    parse(shared).accept(new Assignments(assigned));
     // Own names win: a script's `epoch` says nothing about the prelude's.
     Map<String, List<Exp>> own = new HashMap<>();
     parse(script).accept(new Assignments(own));
@@ -90,19 +135,20 @@ final class ScriptLint extends Visitor {
     if (script.contains("#!")) {
       found.add("a #! line makes the server refuse the whole script under OOM");
     }
-    // Whole, so that the prelude's names are known; its own faults are found by its own check.
-    Chunk whole = parse(common + "\n" + script);
+    // Whole, so that the prelude's names are known, and none is used before it is there; its own
+    // faults are found by its own check.
+    Chunk whole = parse(ScriptText.whole(common, rules, script));
     found.addAll(new Globals().in(whole));
-    ScriptLint lint = new ScriptLint(false, assigned);
+    ScriptLint lint = new ScriptLint(false, leases, assigned);
     parse(script).accept(lint);
     found.addAll(lint.found);
     return found;
   }
 
-  private static List<String> check(Chunk chunk, Map<String, List<Exp>> assigned, boolean prelude) {
+  private static List<String> check(Chunk chunk, Map<String, List<Exp>> assigned, boolean leases) {
     chunk.accept(new Assignments(assigned));
     List<String> found = new ArrayList<>(new Globals().in(chunk));
-    ScriptLint lint = new ScriptLint(prelude, assigned);
+    ScriptLint lint = new ScriptLint(true, leases, assigned);
     chunk.accept(lint);
     found.addAll(lint.found);
     return found;
@@ -144,6 +190,11 @@ final class ScriptLint extends Visitor {
       call.args.accept(this);
       return;
     }
+    for (int i : TAKE_TEXT.getOrDefault(callee, Set.of())) {
+      if (i < call.args.exps.size()) {
+        text((Exp) call.args.exps.get(i), "argument " + (i + 1) + " of " + callee);
+      }
+    }
     super.visit(call);
   }
 
@@ -159,12 +210,19 @@ final class ScriptLint extends Visitor {
     if (command.equals("TIME") && args.size() == 1) {
       return;
     }
-    if (!COMMANDS.contains(command)) {
+    if (leases
+        && command.equals("INFO")
+        && args.size() == 2
+        && args.get(1) instanceof Exp.Constant section
+        && INFO_SECTIONS.contains(section.value.tojstring())) {
+      return;
+    }
+    if (!COMMANDS.contains(command) && !(leases && LEASE_COMMANDS.contains(command))) {
       fault(call, "command " + command + " is not one of those the scripts use");
     }
     String key = args.size() < 2 ? "" : name((Exp) args.get(1));
-    if (!key.equals("V") && !key.equals("L")) {
-      fault(call, "the key of " + command + " is not V or L, that is KEYS[1] or KEYS[2]");
+    if (!KEY_NAMES.contains(key)) {
+      fault(call, "the key of " + command + " is none of those that the prelude names");
     }
     for (int i = 2; i < args.size(); i++) {
       text((Exp) args.get(i), "an argument of " + command);
@@ -235,13 +293,13 @@ final class ScriptLint extends Visitor {
               && isText(binary.rhs, underway));
     }
     if (exp instanceof Exp.FuncCall call) {
-      return TEXT_FUNCTIONS.contains(name(call.lhs));
+      return TEXT_FUNCTIONS.contains(name(call.lhs)) || isGet(call);
     }
     if (exp instanceof Exp.FieldExp field) {
       return TEXT_FIELDS.contains(field.name.name);
     }
     if (exp instanceof Exp.IndexExp index) {
-      return name(index.lhs).equals("ARGV") || name(index.lhs).equals("KEYS");
+      return TEXT_TABLES.contains(name(index.lhs));
     }
     if (exp instanceof Exp.NameExp nameExp) {
       String name = nameExp.name.name;
@@ -252,6 +310,14 @@ final class ScriptLint extends Visitor {
       return values != null && values.stream().allMatch(value -> isText(value, underway));
     }
     return false;
+  }
+
+  /** What GET and HGET find is a string, or nothing that could be formatted. */
+  private static boolean isGet(Exp.FuncCall call) {
+    List<?> args = call.args.exps;
+    return name(call.lhs).equals("redis.pcall")
+        && !args.isEmpty()
+        && Set.of("GET", "HGET").contains(constant((Exp) args.get(0)));
   }
 
   private static String constant(Exp exp) {
@@ -296,6 +362,15 @@ final class ScriptLint extends Visitor {
     public void visit(Stat.NumericFor loop) {
       given(loop.name.name, List.of(loop.initial), 0);
       super.visit(loop);
+    }
+
+    @Override
+    public void visit(Stat.LocalFuncDef def) {
+      for (int i : TAKE_TEXT.getOrDefault(def.name.name, Set.of())) {
+        Name parameter = (Name) def.body.parlist.names.get(i);
+        given(parameter.name, List.of(new Exp.Constant(LuaString.valueOf(""))), 0);
+      }
+      super.visit(def);
     }
 
     private void given(String name, List<?> values, int index) {

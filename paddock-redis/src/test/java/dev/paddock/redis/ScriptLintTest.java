@@ -7,44 +7,94 @@ package dev.paddock.redis;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class ScriptLintTest {
   private static final String COMMON = LuaScripts.text("common.lua");
+  private static final String RULES = LuaScripts.text("rules.lua");
+  private static final String LEASE_COMMON = LuaScripts.text("lease_common.lua");
+  private static final String LEASE_START = LuaScripts.text("lease_start.lua");
+  private static final String REDLOCK_START = LEASE_START + LuaScripts.text("redlock_start.lua");
+  private static final String REDLOCK_COMMON = LEASE_COMMON + LuaScripts.text("redlock_common.lua");
+  private static final String REDLOCK_WHOLE = REDLOCK_START + REDLOCK_COMMON;
+  private static final String HERE = "-- rules.lua\n";
+
+  /** A script, what is put around it, and its own text. */
+  record Sample(String name, String prelude, @Nullable String rules, String own, ScriptText whole) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  static Stream<Sample> scripts() {
+    return Stream.of(
+            Arrays.stream(Script.values())
+                .map(
+                    script -> new Sample(script.name(), COMMON, RULES, own(script), script.text())),
+            Arrays.stream(LeaseScript.values()).map(ScriptLintTest::ofLeases),
+            Arrays.stream(RedlockScript.values()).map(ScriptLintTest::ofRedlock))
+        .flatMap(each -> each);
+  }
+
+  private static Sample ofLeases(LeaseScript script) {
+    String own = own(script);
+    return own.contains(HERE)
+        ? new Sample(script.name(), LEASE_START, LEASE_COMMON, own, script.text())
+        : new Sample(script.name(), LEASE_COMMON, null, own, script.text());
+  }
+
+  private static Sample ofRedlock(RedlockScript script) {
+    String own = own(script);
+    return own.contains(HERE)
+        ? new Sample(script.name(), REDLOCK_START, REDLOCK_COMMON, own, script.text())
+        : new Sample(script.name(), REDLOCK_WHOLE, null, own, script.text());
+  }
 
   @Test
-  void prelude_byItself_breaksNoRule() {
-    assertThat(ScriptLint.check(COMMON, "")).isEmpty();
+  void preludesAndRules_byThemselves_breakNoRule() {
+    assertThat(ScriptLint.check(COMMON, RULES, "")).isEmpty();
+    assertThat(ScriptLint.check(LEASE_COMMON, null, "")).isEmpty();
+    assertThat(ScriptLint.check(LEASE_START, LEASE_COMMON, "")).isEmpty();
+    assertThat(ScriptLint.check(REDLOCK_WHOLE, null, "")).isEmpty();
+    assertThat(ScriptLint.check(REDLOCK_START, REDLOCK_COMMON, "")).isEmpty();
   }
 
   @ParameterizedTest
-  @EnumSource(Script.class)
-  void script_eachOfTheSix_breaksNoRule(Script script) {
-    assertThat(ScriptLint.check(COMMON, own(script))).isEmpty();
+  @MethodSource("scripts")
+  void script_each_breaksNoRule(Sample script) {
+    assertThat(ScriptLint.check(script.prelude(), script.rules(), script.own())).isEmpty();
   }
 
   @ParameterizedTest
-  @EnumSource(Script.class)
-  void script_eachOfTheSix_saysItsContractFirst(Script script) {
-    String text = own(script);
+  @MethodSource("scripts")
+  void script_each_saysItsContractFirst(Sample script) {
+    String text = script.own();
     String header = text.substring(0, text.indexOf("\n\n"));
 
     assertThat(header.lines()).allMatch(line -> line.startsWith("--"));
-    assertThat(header).contains("KEYS ", "ARGV ", "Reply ", "Invariant ");
+    assertThat(header).contains("KEYS ", "Reply ", "Invariant ");
+    assertThat(header.contains("ARGV ")).isEqualTo(text.contains("ARGV["));
     assertThat(header).contains("-- " + script.name() + ": ");
   }
 
   @ParameterizedTest
-  @EnumSource(Script.class)
-  void script_eachOfTheSix_isPreludeAndOwnTextUnderOneSha1(Script script) throws Exception {
-    byte[] all = (COMMON + own(script)).getBytes(US_ASCII);
+  @MethodSource("scripts")
+  void script_each_isPreludeRulesAndOwnTextUnderOneSha1(Sample script) throws Exception {
+    byte[] all =
+        (script.prelude() + script.own().replace(HERE, String.valueOf(script.rules())))
+            .getBytes(US_ASCII);
 
-    assertThat(script.text()).isEqualTo(all);
-    assertThat(script.sha1())
+    assertThat(script.whole().bytes()).isEqualTo(all);
+    assertThat(script.whole().sha1())
         .isEqualTo(
             java.util.HexFormat.of()
                 .formatHex(java.security.MessageDigest.getInstance("SHA-1").digest(all)));
@@ -71,6 +121,9 @@ final class ScriptLintTest {
         "local a, b = '1', now return b .. a",
         "for i = 1, 3 do error('a' .. i) end",
         "return 'a' .. floor(now)",
+        "return answer(now)",
+        "return record_of(NOBODY, now, NO_MILLIS, NO_MILLIS, '0')",
+        "return redis.call('HSET', V, 'f', 'x')",
         "counter = 1",
         "function helper() return 1 end",
         "return unknown",
@@ -93,26 +146,47 @@ final class ScriptLintTest {
       })
   void check_aBreakOfARule_isFound(String script) {
     if (script.startsWith("#!")) {
-      assertThat(ScriptLint.check(COMMON, "-- " + script + "\nreturn 1")).isNotEmpty();
+      assertThat(check("-- " + script + "\nreturn 1")).isNotEmpty();
     } else {
-      assertThat(ScriptLint.check(COMMON, script)).isNotEmpty();
+      assertThat(check(script)).isNotEmpty();
     }
+  }
+
+  @Test
+  void check_aRuleUsedBeforeTheRules_isFound() {
+    assertThat(ScriptLint.check(COMMON, RULES, "local n = number('1')\n" + HERE)).isNotEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "return redis.call('INFO')",
+        "return redis.call('INFO', 'all')",
+        "return redis.call('INFO', ARGV[1])",
+        "return read('HGET', E, 1)",
+        "return write('HSET', C, ARGV[1], now)",
+      })
+  void check_aBreakOfARuleByRedlock_isFound(String script) {
+    assertThat(ScriptLint.check(REDLOCK_WHOLE, null, script)).isNotEmpty();
   }
 
   @Test
   void check_soundScript_isNotBlamed() {
     assertThat(
-            ScriptLint.check(
-                COMMON,
+            check(
                 """
                 local left = decimal(now, 16)
-                write('HSET', L, 'a', left .. '-' .. ARGV[1], 'b', plain(now))
-                return {'OK', left}
+                write('SET', L, left .. '-' .. ARGV[1] .. clock[1], 'PX', plain(now))
+                return answer('OK') .. left
                 """))
         .isEmpty();
   }
 
-  private static String own(Script script) {
+  private static List<String> check(String script) {
+    return ScriptLint.check(COMMON, RULES, HERE + script);
+  }
+
+  private static String own(Enum<?> script) {
     return LuaScripts.text(script.name().toLowerCase(Locale.ROOT) + ".lua");
   }
 }

@@ -9,7 +9,6 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import dev.paddock.spi.HintSubscription;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -45,13 +44,14 @@ final class ScriptedTransport implements RedisTransport {
     return this;
   }
 
-  ScriptedTransport thenReply(byte[]... parts) {
-    return then(CompletableFuture.completedFuture(Arrays.asList(parts)));
+  /** Lays out a script's reply. */
+  ScriptedTransport thenReply(String... parts) {
+    return then(CompletableFuture.completedFuture(reply(parts)));
   }
 
-  ScriptedTransport thenReply(String... parts) {
-    return thenReply(
-        Arrays.stream(parts).map(part -> part.getBytes(ISO_8859_1)).toArray(byte[][]::new));
+  /** A script's reply. */
+  static List<byte[]> reply(String... parts) {
+    return List.of(String.join(" ", parts).getBytes(ISO_8859_1));
   }
 
   ScriptedTransport thenError(String message) {

@@ -29,8 +29,10 @@ import dev.paddock.spi.StoredEntry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -69,9 +71,14 @@ public abstract class FillStoreTck {
   private static final long PAUSE_MILLIS = 2_000;
   private static final String OWN_KEYS = "pdk:";
   private static final int MUTATIONS = 250;
+
+  /** Where the deadline is in a lease record. */
+  private static final int DEADLINE_AT = 61;
+
   private static final long SEED =
       Long.getLong("paddock.tck.seed", new SplittableRandom().nextLong());
 
+  private final Set<Long> epochs = new HashSet<>();
   private final SplittableRandom random = new SplittableRandom(SEED);
   private final StoreKey key = StoreKey.of("tck:cache:key");
   private final List<FillStore> opened = new ArrayList<>();
@@ -191,14 +198,66 @@ public abstract class FillStoreTck {
     assertThat(ttl(key)).isBetween(tenYears - LONG, tenYears);
   }
 
-  // ACQUIRE: each status
+  @Test
+  public final void readAll_eachKeyHasItsOwnAnswer_inTheOrderAsked() {
+    List<StoreKey> keys = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      // Half of them share a slot, where the store is a cluster.
+      keys.add(StoreKey.of(i % 2 == 0 ? "tck:{all}:" + i : "tck:all:" + i));
+    }
+    List<StoredEntry> entries = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      StoredEntry entry = fresh(bytes(i));
+      entries.add(entry);
+      if (i % 3 != 0) {
+        await(store.put(keys.get(i), entry, LONG, LONG));
+      }
+    }
+    harness.console().command("SET", keys.get(1).bytes(), "foreign");
+    List<CompletionStage<ReadReply>> replies = store.readAll(keys);
+    assertThat(replies).hasSameSizeAs(keys);
+    for (int i = 0; i < keys.size(); i++) {
+      ReadReply reply = await(replies.get(i));
+      if (i == 1) {
+        assertThat(reply).isInstanceOf(ReadReply.Unreadable.class);
+      } else if (i % 3 == 0) {
+        assertThat(reply).as("key %s", i).isEqualTo(ReadReply.MISSING);
+      } else {
+        assertSame(((ReadReply.Found) reply).entry(), entries.get(i));
+      }
+    }
+  }
 
   @Test
-  public final void acquire_nothingStored_isGrantedWithTheNewEpoch() {
+  public final void readAll_keyOfAnotherType_isNoValueAndNoErrorForTheOthers() {
+    StoreKey other = StoreKey.of("tck:cache:{key}:other");
+    put(fresh(bytes(3)));
+    harness.console().command("RPUSH", other.bytes(), "a list");
+    List<CompletionStage<ReadReply>> replies = store.readAll(List.of(other, key));
+    assertThat(await(replies.get(0))).isNotInstanceOf(ReadReply.Found.class);
+    assertThat(await(replies.get(1))).isInstanceOf(ReadReply.Found.class);
+  }
+
+  @Test
+  public final void readAll_oneKeyOrNone_isAsGood() {
+    put(fresh(bytes(3)));
+    assertThat(store.readAll(List.of())).isEmpty();
+    assertThat(await(store.readAll(List.of(key)).get(0))).isInstanceOf(ReadReply.Found.class);
+  }
+
+  // ACQUIRE: each status
+
+  private void assertNewEpoch(AcquireReply reply) {
+    assertThat(reply.epoch()).isNotEqualTo(StoredEntry.NO_EPOCH);
+    assertThat(epochs.add(reply.epoch())).as("another epoch than before").isTrue();
+  }
+
+  @Test
+  public final void acquire_nothingStored_isGrantedWithANewEpoch() {
     AcquireReply reply = acquire(ask("a").epoch(77));
     assertThat(reply.status()).isEqualTo(Status.GRANTED);
     assertThat(reply.granted()).isTrue();
-    assertThat(reply.epoch()).isEqualTo(77);
+    assertNewEpoch(reply);
     assertThat(reply.seq()).isEqualTo(1);
     assertThat(reply.entry()).isNull();
     assertThat(reply.unreadable()).isFalse();
@@ -206,12 +265,13 @@ public abstract class FillStoreTck {
   }
 
   @Test
-  public final void acquire_epochOfAllBits_isKept() {
-    for (long epoch : new long[] {1, -1, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 53, 0x8000_0001L}) {
+  public final void acquire_randomBitsOfAllKinds_makeNewEpochs() {
+    for (long epoch :
+        new long[] {1, -1, Long.MIN_VALUE | 1, Long.MAX_VALUE, 1L << 53 | 7, 0x8000_0001L}) {
       AcquireReply reply = acquire(ask("a").epoch(epoch));
-      assertThat(reply.epoch()).isEqualTo(epoch);
+      assertNewEpoch(reply);
       assertThat(fill("a", entry(reply, bytes(4)))).isEqualTo(FillOutcome.STORED);
-      assertThat(found().epoch()).isEqualTo(epoch);
+      assertThat(found().epoch()).isEqualTo(reply.epoch());
       await(store.invalidate(key, 0));
     }
   }
@@ -285,10 +345,10 @@ public abstract class FillStoreTck {
     assertThat(acquire(ask("b").epoch(8)).epoch()).isEqualTo(lease.epoch());
     await(store.invalidate(key, 0));
     put(stale());
-    acquire(ask("c").epoch(9));
+    AcquireReply staleGranted = acquire(ask("c").epoch(9));
     AcquireReply withStale = acquire(ask("d").epoch(8));
     assertThat(withStale.status()).isEqualTo(Status.STALE);
-    assertThat(withStale.epoch()).isEqualTo(9);
+    assertThat(withStale.epoch()).isEqualTo(staleGranted.epoch());
   }
 
   @Test
@@ -360,6 +420,32 @@ public abstract class FillStoreTck {
     assertThat(fill("a", entry(again, bytes(3)))).isEqualTo(FillOutcome.STORED);
   }
 
+  /** As a client library does that sends again what was under way when its connection broke. */
+  @Test
+  public final void acquire_replayedAfterAnInvalidate_bringsNoEndedEpochBack() {
+    Ask asked = ask("a");
+    AcquireReply lease = acquire(asked);
+    StoredEntry entry = entry(lease, bytes(9));
+    await(store.invalidate(key, 0));
+    AcquireReply again = acquire(asked);
+    assertThat(again.status()).isEqualTo(Status.GRANTED);
+    assertThat(again.epoch()).isNotEqualTo(lease.epoch());
+    assertThat(fill("a", entry)).isEqualTo(FillOutcome.INVALIDATED);
+    assertThat(read()).isEqualTo(ReadReply.MISSING);
+  }
+
+  @Test
+  public final void acquire_replayedAfterAPut_bringsNoEndedEpochBack() {
+    Ask asked = ask("a").mode(Mode.FORCED, null);
+    AcquireReply lease = acquire(asked);
+    StoredEntry entry = entry(lease, bytes(9));
+    StoredEntry newer = fresh();
+    put(newer);
+    assertThat(acquire(asked).status()).isEqualTo(Status.STALE_GRANTED);
+    assertThat(fill("a", entry)).isEqualTo(FillOutcome.INVALIDATED);
+    assertSame(found(), newer);
+  }
+
   @Test
   public final void acquire_replayAfterTheDegradedLoad_keepsItsOwnSeq() {
     AcquireReply first = grant("a");
@@ -389,10 +475,10 @@ public abstract class FillStoreTck {
 
   @Test
   public final void acquire_graceRanOut_beginsANewEpoch() {
-    acquire(ask("a").epoch(1).lease(SHORT, SHORT + 10));
+    assertNewEpoch(acquire(ask("a").epoch(1).lease(SHORT, SHORT + 10)));
     harness.passTime(MORE_THAN_SHORT);
     AcquireReply second = acquire(ask("b").epoch(2));
-    assertThat(second.epoch()).isEqualTo(2);
+    assertNewEpoch(second);
     assertThat(second.seq()).isEqualTo(1);
   }
 
@@ -421,7 +507,9 @@ public abstract class FillStoreTck {
     AcquireReply first = grant("a");
     // As after a step of the server's clock: the deadline lies further off than the lease is long.
     long now = store.nowMillis(key);
-    harness.console().command("HSET", requireLeaseKey(), "d", digits(now + 3 * LONG, 16));
+    harness
+        .console()
+        .command("SETRANGE", requireLeaseKey(), DEADLINE_AT, digits(now + 3 * LONG, 16));
     AcquireReply second = acquire(ask("b"));
     assertThat(second.status()).isEqualTo(Status.GRANTED);
     assertThat(second.epoch()).isEqualTo(first.epoch());
@@ -490,7 +578,7 @@ public abstract class FillStoreTck {
     AcquireReply degraded = acquire(ask("b").degraded());
     assertThat(fill("b", entry(degraded, bytes(6)))).isEqualTo(FillOutcome.STORED_LATE);
     assertThat(found().payload()).hasSize(6);
-    assertThat(leaseField("o")).isEqualTo(owner("a"));
+    assertThat(leaseOwner()).isEqualTo(owner("a"));
     assertThat(fill("a", entry(holder, bytes(7)))).isEqualTo(FillOutcome.SUPERSEDED);
     assertThat(found().payload()).hasSize(6);
     assertThat(leaseKey()).isNull();
@@ -536,7 +624,7 @@ public abstract class FillStoreTck {
     StoredEntry second = entry(lease, bytes(8));
     assertThat(fill("a", first)).isEqualTo(FillOutcome.STORED);
     assertSame(found(), first);
-    assertThat(leaseField("o")).isEqualTo(owner("b"));
+    assertThat(leaseOwner()).isEqualTo(owner("b"));
     assertThat(fill("b", second)).isEqualTo(FillOutcome.STORED);
     assertThat(fill("a", first)).isEqualTo(FillOutcome.INVALIDATED);
     assertSame(found(), second);
@@ -559,7 +647,7 @@ public abstract class FillStoreTck {
     AcquireReply second = grant("b");
     assertThat(fill("a", entry(first, bytes(9)))).isEqualTo(FillOutcome.STORED_LATE);
     assertThat(found().payload()).hasSize(9);
-    assertThat(leaseField("o")).isEqualTo(owner("b"));
+    assertThat(leaseOwner()).isEqualTo(owner("b"));
     StoredEntry newer = entry(second, bytes(8));
     assertThat(fill("b", newer)).isEqualTo(FillOutcome.STORED);
     assertSame(found(), newer);
@@ -573,7 +661,7 @@ public abstract class FillStoreTck {
     StoredEntry late = entry(first, bytes(9));
     fill("a", late);
     assertThat(fill("a", late)).isEqualTo(FillOutcome.STORED);
-    assertThat(leaseField("o")).isEqualTo(owner("b"));
+    assertThat(leaseOwner()).isEqualTo(owner("b"));
   }
 
   @Test
@@ -612,7 +700,7 @@ public abstract class FillStoreTck {
     assertThat(second.status()).isEqualTo(Status.GRANTED);
     assertThat(fill("a", entry(first, bytes(9)))).isEqualTo(FillOutcome.INVALIDATED);
     assertThat(read()).isEqualTo(ReadReply.MISSING);
-    assertThat(leaseField("o")).isEqualTo(owner("b"));
+    assertThat(leaseOwner()).isEqualTo(owner("b"));
     assertThat(fill("b", entry(second, bytes(8)))).isEqualTo(FillOutcome.STORED);
   }
 
@@ -637,7 +725,7 @@ public abstract class FillStoreTck {
   public final void fill_underAForeignOwner_neverFreesTheLease() {
     AcquireReply lease = grant("a");
     fill("somebody else", entry(lease, bytes(9)));
-    assertThat(leaseField("o")).isEqualTo(owner("a"));
+    assertThat(leaseOwner()).isEqualTo(owner("a"));
   }
 
   // PUT
@@ -694,11 +782,11 @@ public abstract class FillStoreTck {
 
   @Test
   public final void invalidate_lease_isNobodysAndTheNextEpochBegins() {
-    acquire(ask("a").epoch(1));
+    assertNewEpoch(acquire(ask("a").epoch(1)));
     await(store.invalidate(key, 0));
     AcquireReply next = acquire(ask("b").epoch(2));
     assertThat(next.status()).isEqualTo(Status.GRANTED);
-    assertThat(next.epoch()).isEqualTo(2);
+    assertNewEpoch(next);
     assertThat(next.seq()).isEqualTo(1);
   }
 
@@ -826,7 +914,7 @@ public abstract class FillStoreTck {
     harness.passTime(MORE_THAN_SHORT);
     grant("b");
     assertThat(extend("a", lease, LONG, GRACE)).isEqualTo(ExtendOutcome.LOST);
-    assertThat(leaseField("o")).isEqualTo(owner("b"));
+    assertThat(leaseOwner()).isEqualTo(owner("b"));
   }
 
   @Test
@@ -864,7 +952,7 @@ public abstract class FillStoreTck {
     await(store.invalidate(key, 0));
     acquire(ask("b").epoch(2));
     assertThat(extend("a", lease, LONG, GRACE)).isEqualTo(ExtendOutcome.INVALIDATED);
-    assertThat(leaseField("o")).isEqualTo(owner("b"));
+    assertThat(leaseOwner()).isEqualTo(owner("b"));
   }
 
   // RELEASE
@@ -887,14 +975,14 @@ public abstract class FillStoreTck {
     assertThat(release("a", 0)).isFalse();
     grant("b");
     assertThat(release("a", 0)).isFalse();
-    assertThat(leaseField("o")).isEqualTo(owner("b"));
+    assertThat(leaseOwner()).isEqualTo(owner("b"));
   }
 
   @Test
   public final void release_leaseOfAnother_isLeftAlone() {
     grant("a");
     assertThat(release("b", LONG)).isFalse();
-    assertThat(leaseField("o")).isEqualTo(owner("a"));
+    assertThat(leaseOwner()).isEqualTo(owner("a"));
     assertThat(acquire(ask("c")).status()).isEqualTo(Status.WAIT);
   }
 
@@ -1112,19 +1200,49 @@ public abstract class FillStoreTck {
     harness.console().command("PEXPIRE", lease.bytes(), LONG);
     AcquireReply first = acquire(ask("b").epoch(3));
     assertThat(first.status()).isEqualTo(Status.GRANTED);
-    assertThat(first.epoch()).isEqualTo(3);
+    assertNewEpoch(first);
     assertThat(leaseTtl()).isBetween(1L, GRACE);
     await(store.invalidate(key, 0));
 
-    harness
-        .console()
-        .command(
-            "HSET", lease.bytes(), "o", "x", "d", "-1", "w", "?", "e", "zz", "n", "1e9", "h", " 5");
-    AcquireReply second = acquire(ask("c").epoch(4));
-    assertThat(second.status()).isEqualTo(Status.GRANTED);
-    assertThat(second.epoch()).isEqualTo(4);
-    assertThat(second.seq()).isEqualTo(1);
-    assertThat(leaseTtl()).isBetween(1L, GRACE);
+    for (String malformed :
+        List.of("", "x", owner("b"), owner("b") + " -1 ? zz 1e9 5", "-".repeat(146))) {
+      harness.console().command("SET", lease.bytes(), malformed);
+      AcquireReply second = acquire(ask("c").epoch(4));
+      assertThat(second.status()).isEqualTo(Status.GRANTED);
+      assertNewEpoch(second);
+      assertThat(second.seq()).isEqualTo(1);
+      assertThat(leaseTtl()).isBetween(1L, GRACE);
+      await(store.invalidate(key, 0));
+    }
+  }
+
+  @Test
+  public final void garbage_eachByteOfTheLeaseRecord_isJudgedByItsForm() {
+    acquire(ask("a"));
+    byte[] record = leaseRecord().getBytes(ISO_8859_1);
+    byte[] name = requireLeaseKey();
+    for (int at = 0; at < record.length; at++) {
+      byte[] broken = record.clone();
+      broken[at] = '~';
+      harness.console().command("SET", name, broken, "PX", LONG);
+      AcquireReply reply = acquire(ask("b").epoch(5));
+      assertThat(reply.status()).as("byte %s", at).isEqualTo(Status.GRANTED);
+      assertNewEpoch(reply);
+      await(store.invalidate(key, 0));
+    }
+    harness.console().command("SET", name, record, "PX", LONG);
+    assertThat(acquire(ask("b").epoch(5)).status()).isEqualTo(Status.WAIT);
+  }
+
+  @Test
+  public final void lease_recordWithMoreFields_isReadAndKeepsThem() {
+    AcquireReply lease = acquire(ask("a"));
+    harness.console().command("APPEND", requireLeaseKey(), " more");
+    assertThat(acquire(ask("b")).status()).isEqualTo(Status.WAIT);
+    assertThat(await(store.extend(key, owner("a"), lease.epoch(), LONG, GRACE)))
+        .isEqualTo(ExtendOutcome.EXTENDED);
+    assertThat(leaseRecord()).endsWith(" more");
+    assertThat(fill("a", entry(lease, bytes(3)))).isEqualTo(FillOutcome.STORED);
   }
 
   @Test
@@ -1470,7 +1588,7 @@ public abstract class FillStoreTck {
       this.who = who;
       do {
         epoch = random.nextLong();
-      } while (epoch == StoredEntry.NO_EPOCH);
+      } while ((int) epoch == 0);
     }
 
     Ask on(StoreKey other) {
@@ -1645,9 +1763,14 @@ public abstract class FillStoreTck {
     return ttl(StoreKey.of(requireLeaseKey()));
   }
 
-  private @Nullable String leaseField(String field) {
+  private String leaseOwner() {
+    return leaseRecord().substring(0, 32);
+  }
+
+  private String leaseRecord() {
     Map<StoreKey, KeyState> all = harness.console().snapshot();
-    return requireNonNull(all.get(StoreKey.of(requireLeaseKey())), "lease").fields().get(field);
+    return requireNonNull(
+        requireNonNull(all.get(StoreKey.of(requireLeaseKey())), "lease").string(), "record");
   }
 
   private static void assertSame(StoredEntry actual, StoredEntry expected) {

@@ -47,13 +47,15 @@ import org.luaj.vm2.Prototype;
  * wrong types, out of memory (which, as on a real server, only the first write of a script meets),
  * read-only replica, scripts flushed, channels denied. A script may touch only keys that were
  * announced, and those must be of one slot, as in a cluster. Numbers become text by C's rules; what
- * can't be imitated is a number joined to a string by {@code ..}, which scripts must avoid.
+ * can't be imitated is a number joined to a string by {@code ..}, and the order of strings with
+ * bytes above 127, which depends on a real server's locale too. Scripts must avoid both.
  *
  * <p>The clock is the environment's wall clock plus {@link #stepClock what the test adds}.
  *
  * <p>As a {@link RedisConsole} it also knows, as far as tests need them, CONFIG SET maxmemory (any
- * limit but 0 is reached), CLIENT PAUSE, ACL SETUSER with resetchannels and allchannels, REPLICAOF,
- * SCRIPT, and KEYS with a prefix.
+ * limit but 0 is reached) and maxmemory-policy, CLIENT PAUSE, ACL SETUSER with resetchannels and
+ * allchannels, REPLICAOF, SCRIPT, and KEYS with a prefix. INFO knows the sections server and
+ * memory.
  *
  * <p>As a {@link RedisTransport} it is one client's connection; {@link #connect} makes more. A
  * request reaches the server at once and the reply comes through the environment's executor, never
@@ -67,7 +69,9 @@ import org.luaj.vm2.Prototype;
  */
 public final class InMemoryRedis implements RedisTransport, RedisConsole {
   private static final int COMPILED_MAX = 1000;
-  private static final Map<String, Prototype> COMPILED = new ConcurrentHashMap<>();
+  private static final Map<String, Script> COMPILED = new ConcurrentHashMap<>();
+
+  private static final AtomicLong RUNS = new AtomicLong();
 
   private final Environment environment;
   private final Connection own;
@@ -75,13 +79,19 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
 
   // Under the lock, all of them.
   private final RedisKeyspace keyspace = new RedisKeyspace();
-  private final Map<String, byte[]> scripts = new LinkedHashMap<>();
+  private final Map<String, Script> scripts = new LinkedHashMap<>();
   private final Map<StoreKey, Set<Subscription>> subscriptions = new LinkedHashMap<>();
   private final Set<Connection> connections = new LinkedHashSet<>();
   private final Map<String, Long> counts = new TreeMap<>();
   private long requests;
+  private long lastMicros;
+  private String runId;
+  private long startedAtMillis;
+  private String evictionPolicy = "noeviction";
+  private String mode = "standalone";
 
   private volatile RequestInterceptor interceptor = request -> RequestFate.DELIVERED;
+  private volatile @Nullable ExecutionObserver observer;
   private final AtomicLong clockOffsetMillis = new AtomicLong();
   private volatile long pausedUntilMillis;
   private volatile boolean outOfMemory;
@@ -98,6 +108,13 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
     this.environment = requireNonNull(environment, "environment");
     this.own = new Connection("1", environment);
     connections.add(own);
+    this.runId = newRunId();
+    this.startedAtMillis = clockMillis();
+  }
+
+  /** Not drawn from the environment's randomness, which a restart need not disturb. */
+  private static String newRunId() {
+    return Sha1.hex(("run " + RUNS.incrementAndGet()).getBytes(UTF_8));
   }
 
   /**
@@ -128,6 +145,15 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   }
 
   /**
+   * Sets who watches the server execute what clients sent.
+   *
+   * @param watching null for nobody, which is the default
+   */
+  public void setObserver(@Nullable ExecutionObserver watching) {
+    observer = watching;
+  }
+
+  /**
    * Steps the server's clock.
    *
    * @param by how far; negative for backwards
@@ -146,6 +172,33 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   }
 
   /**
+   * Sets the microsecond of the next command, for a comparison with a real server that has just
+   * told its own. The clock goes on from there with the environment's.
+   */
+  void setClockMicros(long micros) {
+    lock.lock();
+    try {
+      clockOffsetMillis.set(Math.floorDiv(micros, 1000L) - environment.wallMillis());
+      // The next command's is the one after this.
+      lastMicros = micros - 1;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes over what a real server's INFO says of itself, for a comparison with it. */
+  void impersonate(String realRunId, long realStartMillis, String realMode) {
+    lock.lock();
+    try {
+      runId = realRunId;
+      startedAtMillis = realStartMillis;
+      mode = realMode;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
    * Makes the server run out of memory, or have enough again.
    *
    * @param full true to refuse commands that may take memory
@@ -161,6 +214,15 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
    */
   public void setReadOnly(boolean replica) {
     readOnly = replica;
+  }
+
+  /**
+   * Tells whether the server takes no writes.
+   *
+   * @return what {@link #setReadOnly} and REPLICAOF have said last
+   */
+  public boolean isReadOnly() {
+    return readOnly;
   }
 
   /**
@@ -206,6 +268,114 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
       lock.unlock();
     }
     all.forEach(connection -> connection.failPending("the connection was lost"));
+  }
+
+  /** All keys as they were at one moment. */
+  public static final class Saved {
+    private final RedisKeyspace keys;
+    private final String runId;
+
+    private Saved(RedisKeyspace keys, String runId) {
+      this.keys = keys;
+      this.runId = runId;
+    }
+  }
+
+  /**
+   * Saves all keys, for a {@link #restart(Saved)} that is to find them.
+   *
+   * @return the keys as they are now
+   */
+  public Saved save() {
+    lock.lock();
+    try {
+      return new Saved(keyspace.copy(), runId);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Restarts with all keys kept, as a server does that writes each change to its disk. */
+  public void restart() {
+    restart(save());
+  }
+
+  /** Restarts without any key, as a server without persistence does. */
+  public void restartEmpty() {
+    restart(new Saved(new RedisKeyspace(), ""));
+  }
+
+  /**
+   * Restarts with the keys of some earlier moment: a new run id, no uptime, no scripts, and all
+   * connections broken. Clients subscribe again by themselves. Requests that are still on their way
+   * reach the new run, as those do that a client library sends again after a reconnect.
+   *
+   * @param saved the keys that it finds
+   */
+  public void restart(Saved saved) {
+    lock.lock();
+    try {
+      keyspace.replaceBy(saved.keys);
+      scripts.clear();
+      runId = newRunId();
+      startedAtMillis = clockMillis();
+      pausedUntilMillis = 0;
+    } finally {
+      lock.unlock();
+    }
+    dropConnections();
+  }
+
+  /**
+   * Goes on as the server that was saved, with its keys and under its run id: so a server that took
+   * long to prepare can be had again at once. Uptime, scripts and connections stay as they are.
+   *
+   * @param saved what another server, or this one, has been saved as
+   */
+  public void resume(Saved saved) {
+    lock.lock();
+    try {
+      keyspace.replaceBy(saved.keys);
+      runId = saved.runId;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private String info(String section) {
+    return switch (section) {
+      case "server" ->
+          "# Server\r\nredis_version:7.0.15\r\nredis_mode:"
+              + mode
+              + "\r\nrun_id:"
+              + runId
+              + "\r\nuptime_in_seconds:"
+              // As a server counts it: between two readings of a clock of whole seconds.
+              + (Math.floorDiv(clockMillis(), 1000) - Math.floorDiv(startedAtMillis, 1000))
+              + "\r\n";
+      case "memory" ->
+          "# Memory\r\nmaxmemory:"
+              + (outOfMemory ? 1 : 0)
+              + "\r\nmaxmemory_policy:"
+              + evictionPolicy
+              + "\r\n";
+      default -> "";
+    };
+  }
+
+  /**
+   * Looks at one key.
+   *
+   * @param key the key
+   * @return what it holds now; null if there is nothing
+   */
+  public @Nullable KeyState state(StoreKey key) {
+    lock.lock();
+    try {
+      return keyspace.state(key, clockMillis());
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
@@ -297,9 +467,9 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
 
   private @Nullable Object dispatch(byte[][] words, List<RedisKeyspace.Message> messages) {
     return switch (name(words)) {
-      case "EVAL" -> eval(words, words[1], messages);
+      case "EVAL" -> eval(words, compiled(Sha1.hex(words[1]), words[1]), messages);
       case "EVALSHA" -> {
-        byte[] known = scripts.get(new String(words[1], UTF_8).toLowerCase(Locale.ROOT));
+        Script known = scripts.get(new String(words[1], UTF_8).toLowerCase(Locale.ROOT));
         if (known == null) {
           throw new RedisReplyException("NOSCRIPT No matching script. Please use EVAL.");
         }
@@ -309,6 +479,9 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
       case "CONFIG" -> {
         if (words.length == 4 && "maxmemory".equals(new String(words[2], UTF_8))) {
           outOfMemory = !"0".equals(new String(words[3], UTF_8));
+        }
+        if (words.length == 4 && "maxmemory-policy".equals(new String(words[2], UTF_8))) {
+          evictionPolicy = new String(words[3], UTF_8);
         }
         yield "OK";
       }
@@ -357,9 +530,20 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
     return new String(words[0], UTF_8).toUpperCase(Locale.ROOT);
   }
 
+  /**
+   * The time of one command, finer than the clock: as on a real server, two commands of a
+   * millisecond have different microseconds.
+   */
+  private long microsOfThis() {
+    long micros = clockMillis() * 1000;
+    boolean sameMillis = lastMicros / 1000 == micros / 1000;
+    lastMicros = sameMillis ? Math.min(lastMicros + 1, micros + 999) : micros;
+    return lastMicros;
+  }
+
   private RedisKeyspace.Call newCall(@Nullable Set<StoreKey> announced) {
     return new RedisKeyspace.Call(
-        clockMillis() * 1000,
+        microsOfThis(),
         outOfMemory,
         readOnly,
         !channelsDenied,
@@ -367,6 +551,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
             message.sharded() == shardedChannels
                 ? subscriptions.getOrDefault(message.channel(), Set.of()).size()
                 : 0,
+        this::info,
         announced);
   }
 
@@ -374,8 +559,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
     return switch (new String(words[1], UTF_8).toUpperCase(Locale.ROOT)) {
       case "LOAD" -> {
         String sha1 = Sha1.hex(words[2]);
-        compiled(sha1, words[2]);
-        scripts.put(sha1, words[2]);
+        scripts.put(sha1, compiled(sha1, words[2]));
         yield sha1.getBytes(UTF_8);
       }
       case "FLUSH" -> {
@@ -394,7 +578,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   }
 
   private @Nullable Object eval(
-      byte[][] words, byte[] script, List<RedisKeyspace.Message> messages) {
+      byte[][] words, Script script, List<RedisKeyspace.Message> messages) {
     int keyCount = Integer.parseInt(new String(words[2], UTF_8));
     byte[][] keys = Arrays.copyOfRange(words, 3, 3 + keyCount);
     byte[][] args = Arrays.copyOfRange(words, 3 + keyCount, words.length);
@@ -405,21 +589,23 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
       }
       announced.add(StoreKey.of(key));
     }
-    String sha1 = Sha1.hex(script);
-    Prototype compiled = compiled(sha1, script);
-    scripts.put(sha1, script);
+    scripts.put(script.sha1, script);
     RedisKeyspace.Call call = newCall(announced);
     try {
-      return LuaScripts.run(compiled, sha1, keys, args, command -> keyspace.execute(call, command));
+      return LuaScripts.run(
+          script.compiled, script.sha1, keys, args, command -> keyspace.execute(call, command));
     } finally {
       messages.addAll(call.published);
     }
   }
 
-  private static Prototype compiled(String sha1, byte[] script) {
-    Prototype known = COMPILED.get(sha1);
+  /** A script as the server keeps it. */
+  private record Script(String sha1, String text, Prototype compiled) {}
+
+  private static Script compiled(String sha1, byte[] script) {
+    Script known = COMPILED.get(sha1);
     if (known == null) {
-      known = LuaScripts.compile(script);
+      known = new Script(sha1, new String(script, UTF_8), LuaScripts.compile(script));
       if (COMPILED.size() >= COMPILED_MAX) {
         COMPILED.clear();
       }
@@ -458,8 +644,8 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   private @Nullable String scriptText(String sha1) {
     lock.lock();
     try {
-      byte[] text = scripts.get(sha1);
-      return text == null ? null : new String(text, UTF_8);
+      Script known = scripts.get(sha1);
+      return known == null ? null : known.text;
     } finally {
       lock.unlock();
     }
@@ -479,6 +665,11 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   @Override
   public CompletionStage<byte @Nullable []> get(byte[] key) {
     return own.get(key);
+  }
+
+  @Override
+  public List<CompletionStage<byte @Nullable []>> getAll(List<byte[]> keys) {
+    return own.getAll(keys);
   }
 
   @Override
@@ -532,6 +723,13 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
     @Override
     public CompletionStage<byte @Nullable []> get(byte[] key) {
       return send("GET", null, new byte[][] {key}, new byte[0][], reply -> (byte[]) reply);
+    }
+
+    @Override
+    public List<CompletionStage<byte @Nullable []>> getAll(List<byte[]> keys) {
+      byte[][] names = keys.toArray(new byte[0][]);
+      return RedisTransport.each(
+          send("MGET", null, names, new byte[0][], InMemoryRedis::values), names.length);
     }
 
     @Override
@@ -639,7 +837,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
           fate,
           () -> {
             count(name);
-            Executed executed = execute(words);
+            Executed executed = observed(request, first, words);
             publish(executed.messages);
             // Of a request that arrives twice the first reply counts.
             if (replied.compareAndSet(false, true)) {
@@ -665,6 +863,22 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
             });
       }
       return future.minimalCompletionStage();
+    }
+
+    private Executed observed(RedisRequest request, byte @Nullable [] first, byte[][] words) {
+      ExecutionObserver watching = observer;
+      if (watching == null) {
+        return execute(words);
+      }
+      // Since the request was sent the server may have forgotten its script, or learned it.
+      RedisRequest arrived =
+          request.name().equals("EVALSHA")
+              ? request.running(scriptText(new String(requireNonNull(first), UTF_8)))
+              : request;
+      watching.before(arrived);
+      Executed executed = execute(words);
+      watching.after(arrived, executed.reply, executed.error);
+      return executed;
     }
 
     private <T extends @Nullable Object> void complete(
@@ -754,6 +968,14 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
     }
   }
 
+  private static List<byte @Nullable []> values(@Nullable Object reply) {
+    List<byte @Nullable []> all = new ArrayList<>();
+    for (Object item : (List<?>) requireNonNull(reply)) {
+      all.add((byte[]) item);
+    }
+    return all;
+  }
+
   private static List<byte[]> bulkStrings(@Nullable Object reply) {
     if (reply instanceof List<?> items) {
       List<byte[]> all = new ArrayList<>();
@@ -765,7 +987,10 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
       }
       return all;
     }
-    throw new IllegalStateException("not an array of bulk strings but " + reply);
+    if (reply instanceof byte[] bytes) {
+      return List.of(bytes);
+    }
+    throw new IllegalStateException("not a bulk string or an array of them but " + reply);
   }
 
   private final class Subscription implements HintSubscription {

@@ -59,7 +59,17 @@ final class LuaScripts {
   private static final LuaString ERR = LuaString.valueOf("err");
   private static final LuaString OK = LuaString.valueOf("ok");
 
+  private static final LuaString KEYS = LuaString.valueOf("KEYS");
+  private static final LuaString ARGV = LuaString.valueOf("ARGV");
+  private static final LuaString REDIS = LuaString.valueOf("redis");
+
+  /** What executes the commands of the script that this thread runs. */
+  private static final ThreadLocal<Function<byte[][], @Nullable Object>> CURRENT =
+      new ThreadLocal<>();
+
   private static final LuaTable BASE = base();
+  private static final LuaTable LIBRARY = library();
+  private static final LuaTable GUARD = guard();
 
   private LuaScripts() {}
 
@@ -130,10 +140,24 @@ final class LuaScripts {
       byte[][] keys,
       byte[][] args,
       Function<byte[][], @Nullable Object> redis) {
-    LuaTable env = new LuaTable();
-    env.set("KEYS", strings(keys));
-    env.set("ARGV", strings(args));
-    env.set("redis", library(redis));
+    LuaTable env = new LuaTable(0, 4);
+    env.rawset(KEYS, strings(keys));
+    env.rawset(ARGV, strings(args));
+    env.rawset(REDIS, LIBRARY);
+    env.setmetatable(GUARD);
+    CURRENT.set(redis);
+    try {
+      return reply(new LuaClosure(script, env).call());
+    } catch (LuaError e) {
+      LuaValue thrown = message(e);
+      String message = isError(thrown) ? thrown.get(ERR).tojstring() : "ERR " + thrown.tojstring();
+      throw new RedisReplyException(message + " script: " + sha1 + ", on @user_script.");
+    } finally {
+      CURRENT.remove();
+    }
+  }
+
+  private static LuaTable guard() {
     LuaTable guard = new LuaTable();
     guard.set(
         LuaValue.INDEX,
@@ -154,29 +178,40 @@ final class LuaScripts {
             ignored -> {
               throw new LuaError("Attempt to modify a readonly table");
             }));
-    env.setmetatable(guard);
-    try {
-      return reply(new LuaClosure(script, env).call());
-    } catch (LuaError e) {
-      LuaValue thrown = message(e);
-      String message = isError(thrown) ? thrown.get(ERR).tojstring() : "ERR " + thrown.tojstring();
-      throw new RedisReplyException(message + " script: " + sha1 + ", on @user_script.");
+    return guard;
+  }
+
+  /** What all scripts share of the server; they can't change it. */
+  private static final class Library extends LuaTable {
+    private boolean complete;
+
+    @Override
+    public void rawset(LuaValue key, LuaValue value) {
+      if (complete) {
+        throw new LuaError("Attempt to modify a readonly table");
+      }
+      super.rawset(key, value);
+    }
+
+    @Override
+    public void rawset(int key, LuaValue value) {
+      rawset(LuaValue.valueOf(key), value);
     }
   }
 
-  private static LuaTable library(Function<byte[][], @Nullable Object> redis) {
-    LuaTable library = new LuaTable();
+  private static LuaTable library() {
+    Library library = new Library();
     library.set(
         "call",
         function(
             args -> {
-              LuaValue reply = execute(redis, args);
+              LuaValue reply = execute(args);
               if (isError(reply)) {
                 throw new LuaError(reply);
               }
               return reply;
             }));
-    library.set("pcall", function(args -> execute(redis, args)));
+    library.set("pcall", function(LuaScripts::execute));
     library.set("error_reply", function(args -> single(ERR, args)));
     library.set("status_reply", function(args -> single(OK, args)));
     library.set("sha1hex", function(args -> LuaString.valueOf(Sha1.hex(bytes(args.arg(1))))));
@@ -187,6 +222,7 @@ final class LuaScripts {
     library.set("LOG_WARNING", 3);
     library.set("REDIS_VERSION", "7.0.15");
     library.set("REDIS_VERSION_NUM", 0x0007000f);
+    library.complete = true;
     return library;
   }
 
@@ -196,7 +232,7 @@ final class LuaScripts {
     return table;
   }
 
-  private static LuaValue execute(Function<byte[][], @Nullable Object> redis, Varargs args) {
+  private static LuaValue execute(Varargs args) {
     if (args.narg() == 0) {
       return error("ERR Please specify at least one argument for this redis.call() call");
     }
@@ -209,7 +245,7 @@ final class LuaScripts {
       words[i] = bytes(word);
     }
     try {
-      return value(redis.apply(words));
+      return value(CURRENT.get().apply(words));
     } catch (RedisReplyException e) {
       return error(String.valueOf(e.getMessage()));
     }
@@ -236,14 +272,15 @@ final class LuaScripts {
     if (reply instanceof Long number) {
       return LuaValue.valueOf((double) number);
     }
-    LuaTable table = new LuaTable();
     if (reply instanceof String status) {
+      LuaTable table = new LuaTable();
       table.set(OK, LuaString.valueOf(status));
-    } else {
-      List<?> items = (List<?>) reply;
-      for (int i = 0; i < items.size(); i++) {
-        table.set(i + 1, value(items.get(i)));
-      }
+      return table;
+    }
+    List<?> items = (List<?>) reply;
+    LuaTable table = new LuaTable(items.size(), 0);
+    for (int i = 0; i < items.size(); i++) {
+      table.set(i + 1, value(items.get(i)));
     }
     return table;
   }
@@ -284,7 +321,7 @@ final class LuaScripts {
   }
 
   private static LuaTable strings(byte[][] all) {
-    LuaTable table = new LuaTable();
+    LuaTable table = new LuaTable(all.length, 0);
     for (int i = 0; i < all.length; i++) {
       table.set(i + 1, LuaString.valueUsing(all[i].clone()));
     }

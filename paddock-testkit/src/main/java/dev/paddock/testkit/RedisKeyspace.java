@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.ToLongFunction;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +49,9 @@ final class RedisKeyspace {
     /** The keys that were announced; null for all. */
     final @Nullable Set<StoreKey> announced;
 
+    /** What INFO says, by section. */
+    final UnaryOperator<String> info;
+
     final List<Message> published = new ArrayList<>();
 
     /** After its first write a script can't be stopped any more, out of memory or not. */
@@ -59,12 +63,14 @@ final class RedisKeyspace {
         boolean readOnly,
         boolean mayPublish,
         ToLongFunction<Message> receivers,
+        UnaryOperator<String> info,
         @Nullable Set<StoreKey> announced) {
       this.nowMicros = nowMicros;
       this.outOfMemory = outOfMemory;
       this.readOnly = readOnly;
       this.mayPublish = mayPublish;
       this.receivers = receivers;
+      this.info = info;
       this.announced = announced;
     }
 
@@ -139,6 +145,7 @@ final class RedisKeyspace {
     all.put("TIME", new Command(1, Access.NONE, false, (s, c, w) -> time(c)));
     all.put("PUBLISH", new Command(3, Access.NONE, false, (s, c, w) -> publish(c, w, false)));
     all.put("SPUBLISH", new Command(3, Access.NONE, false, (s, c, w) -> publish(c, w, true)));
+    all.put("INFO", new Command(-1, Access.NONE, false, RedisKeyspace::info));
     all.put("DBSIZE", new Command(1, Access.NONE, false, (s, c, w) -> (long) s.cells.size()));
     all.put("FLUSHALL", new Command(-1, Access.WRITE, false, (s, c, w) -> s.flush()));
 
@@ -156,6 +163,7 @@ final class RedisKeyspace {
     all.put("PERSIST", new Command(2, Access.WRITE, false, RedisKeyspace::persist));
 
     all.put("GET", new Command(2, Access.READ, false, (s, c, w) -> s.string(c, w[1])));
+    all.put("MGET", new Command(-2, Access.READ, true, RedisKeyspace::mget));
     all.put("STRLEN", new Command(2, Access.READ, false, (s, c, w) -> s.strlen(c, w)));
     all.put("GETRANGE", new Command(4, Access.READ, false, RedisKeyspace::getRange));
     all.put("SET", new Command(-3, Access.DENY_OOM, false, RedisKeyspace::set));
@@ -170,6 +178,7 @@ final class RedisKeyspace {
     all.put("HEXISTS", new Command(3, Access.READ, false, RedisKeyspace::hexists));
     all.put("HLEN", new Command(2, Access.READ, false, RedisKeyspace::hlen));
     all.put("HSET", new Command(-4, Access.DENY_OOM, false, RedisKeyspace::hset));
+    all.put("HINCRBY", new Command(4, Access.DENY_OOM, false, RedisKeyspace::hincrby));
     all.put("HDEL", new Command(-3, Access.WRITE, false, RedisKeyspace::hdel));
     all.put("RPUSH", new Command(-3, Access.DENY_OOM, false, RedisKeyspace::rpush));
     return Map.copyOf(all);
@@ -227,30 +236,58 @@ final class RedisKeyspace {
     }
   }
 
+  /** Returns a copy of all keys. */
+  RedisKeyspace copy() {
+    RedisKeyspace copy = new RedisKeyspace();
+    copy.replaceBy(this);
+    return copy;
+  }
+
+  /** Forgets all keys and takes over those of another. */
+  void replaceBy(RedisKeyspace other) {
+    cells.clear();
+    other.cells.forEach(
+        (key, cell) -> {
+          // Strings and lists are replaced when they change, never changed in place.
+          Cell own =
+              new Cell(
+                  cell.value instanceof Map<?, ?> ? new LinkedHashMap<>(hash(cell)) : cell.value);
+          own.expiresAtMillis = cell.expiresAtMillis;
+          cells.put(key, own);
+        });
+  }
+
   /** Returns what is there now, by name. */
   Map<StoreKey, KeyState> snapshot(long nowMillis) {
     Map<StoreKey, KeyState> all = new LinkedHashMap<>();
     for (StoreKey key : List.copyOf(cells.keySet())) {
       Cell cell = find(nowMillis, key);
       if (cell != null) {
-        Map<String, String> fields = new LinkedHashMap<>();
-        if (cell.value instanceof Map<?, ?>) {
-          hash(cell)
-              .forEach(
-                  (field, value) ->
-                      fields.put(
-                          new String(field.bytes(), ISO_8859_1), new String(value, ISO_8859_1)));
-        }
-        all.put(
-            key,
-            new KeyState(
-                typeOf(cell),
-                cell.value instanceof byte[] bytes ? new String(bytes, ISO_8859_1) : null,
-                fields,
-                cell.expiresAtMillis == NEVER ? NEVER : cell.expiresAtMillis - nowMillis));
+        all.put(key, state(cell, nowMillis));
       }
     }
     return all;
+  }
+
+  /** Returns what is there now under one name; null if there is nothing. */
+  @Nullable KeyState state(StoreKey key, long nowMillis) {
+    Cell cell = find(nowMillis, key);
+    return cell == null ? null : state(cell, nowMillis);
+  }
+
+  private static KeyState state(Cell cell, long nowMillis) {
+    Map<String, String> fields = new LinkedHashMap<>();
+    if (cell.value instanceof Map<?, ?>) {
+      hash(cell)
+          .forEach(
+              (field, value) ->
+                  fields.put(new String(field.bytes(), ISO_8859_1), new String(value, ISO_8859_1)));
+    }
+    return new KeyState(
+        typeOf(cell),
+        cell.value instanceof byte[] bytes ? new String(bytes, ISO_8859_1) : null,
+        fields,
+        cell.expiresAtMillis == NEVER ? NEVER : cell.expiresAtMillis - nowMillis);
   }
 
   private static List<@Nullable Object> time(Call call) {
@@ -266,6 +303,11 @@ final class RedisKeyspace {
     Message message = new Message(StoreKey.of(words[1]), words[2], sharded);
     call.published.add(message);
     return call.receivers.applyAsLong(message);
+  }
+
+  private static Object info(RedisKeyspace space, Call call, byte[][] words) {
+    String section = words.length > 1 ? ascii(words[1]).toLowerCase(Locale.ROOT) : "default";
+    return ascii(call.info.apply(section));
   }
 
   private Object flush() {
@@ -373,6 +415,16 @@ final class RedisKeyspace {
       return bytes;
     }
     throw error(WRONG_TYPE);
+  }
+
+  /** As a real server: nothing, and no error, for a key of another type. */
+  private static Object mget(RedisKeyspace space, Call call, byte[][] words) {
+    List<@Nullable Object> all = list();
+    for (int i = 1; i < words.length; i++) {
+      Cell cell = space.find(call, words[i]);
+      all.add(cell != null && cell.value instanceof byte[] bytes ? bytes : null);
+    }
+    return all;
   }
 
   private Object strlen(Call call, byte[][] words) {
@@ -548,6 +600,32 @@ final class RedisKeyspace {
     return added;
   }
 
+  private static Object hincrby(RedisKeyspace space, Call call, byte[][] words) {
+    long by = integer(words[3]);
+    Map<StoreKey, byte[]> hash = space.hash(call, words[1]);
+    byte[] value = hash == null ? null : hash.get(StoreKey.of(words[2]));
+    long before = 0;
+    if (value != null) {
+      try {
+        before = integer(value);
+      } catch (RedisReplyException e) {
+        throw error("ERR hash value is not an integer");
+      }
+    }
+    long result;
+    try {
+      result = Math.addExact(before, by);
+    } catch (ArithmeticException e) {
+      throw error("ERR increment or decrement would overflow");
+    }
+    if (hash == null) {
+      hash = new LinkedHashMap<>();
+      space.cells.put(StoreKey.of(words[1]), new Cell(hash));
+    }
+    hash.put(StoreKey.of(words[2]), ascii(Long.toString(result)));
+    return result;
+  }
+
   private static Object hdel(RedisKeyspace space, Call call, byte[][] words) {
     Map<StoreKey, byte[]> hash = space.hash(call, words[1]);
     if (hash == null) {
@@ -612,7 +690,7 @@ final class RedisKeyspace {
   /** Parses as strictly as Redis: no blanks, no plus, no leading zeros. */
   private static long integer(byte[] word) {
     String text = new String(word, ISO_8859_1);
-    if (!text.matches("0|-?[1-9][0-9]{0,18}")) {
+    if (!isInteger(text)) {
       throw error(NOT_AN_INTEGER);
     }
     try {
@@ -620,6 +698,19 @@ final class RedisKeyspace {
     } catch (NumberFormatException e) {
       throw error(NOT_AN_INTEGER);
     }
+  }
+
+  private static boolean isInteger(String text) {
+    int digits = text.startsWith("-") ? 1 : 0;
+    if (text.length() == digits || text.length() > digits + 19) {
+      return false;
+    }
+    for (int i = digits; i < text.length(); i++) {
+      if (text.charAt(i) < '0' || text.charAt(i) > '9') {
+        return false;
+      }
+    }
+    return text.charAt(digits) != '0' || text.equals("0");
   }
 
   private static List<@Nullable Object> list(Object... items) {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param number counts requests of this server, from 1; messages too
  * @param client who sent it, or whom the message is for: see {@link InMemoryRedis#connect}
- * @param name {@code GET}, {@code EVALSHA}, {@code EVAL}, {@code TIME}, {@code SUBSCRIBE}, or
- *     {@code MESSAGE} for a message
+ * @param name {@code GET}, {@code MGET}, {@code EVALSHA}, {@code EVAL}, {@code TIME}, {@code
+ *     SUBSCRIBE}, or {@code MESSAGE} for a message
  * @param script the text of the script, where one is run and the server knows it, else null
  * @param keys the keys, or the channel; not to be changed
  * @param args the arguments after the keys; not to be changed
@@ -42,5 +42,10 @@ public record RedisRequest(
    */
   public boolean runs(String text) {
     return script != null && script.contains(text);
+  }
+
+  /** The same request, with the text of the script that the server knows by its hash by now. */
+  RedisRequest running(@Nullable String text) {
+    return new RedisRequest(number, client, name, text, keys, args);
   }
 }

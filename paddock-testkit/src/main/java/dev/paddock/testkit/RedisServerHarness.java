@@ -11,11 +11,8 @@ import dev.paddock.spi.Environment;
 import dev.paddock.spi.FillStore;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -29,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public final class RedisServerHarness implements FillStoreHarness {
-  private static final Duration LIMIT = Duration.ofSeconds(60);
-  private static final long POLL_MILLIS = 5;
-
   private final RedisConsole console;
   private final boolean replicaOf;
   private final Function<Environment, FillStore> opener;
@@ -106,35 +100,12 @@ public final class RedisServerHarness implements FillStoreHarness {
 
   @Override
   public <T extends @Nullable Object> T await(CompletionStage<T> stage) {
-    CompletableFuture<T> future = stage.toCompletableFuture();
-    // Not by polling: the suite waits for thousands of replies.
-    try {
-      return future.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (ExecutionException e) {
-      // In the form that the harness promises.
-      return future.join();
-    } catch (TimeoutException e) {
-      throw new AssertionError("waited " + LIMIT + " in vain for a stage to complete", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new AssertionError("interrupted while waiting for a stage to complete", e);
-    }
+    return RealTime.await(stage);
   }
 
   @Override
   public void awaitUntil(String what, BooleanSupplier condition) {
-    long start = System.nanoTime();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - start > LIMIT.toNanos()) {
-        throw new AssertionError("waited " + LIMIT + " in vain for " + what);
-      }
-      try {
-        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new AssertionError("interrupted while waiting for " + what, e);
-      }
-    }
+    RealTime.awaitUntil(what, condition);
   }
 
   /** Ends the threads of the environment; the server goes on. */

@@ -11,12 +11,14 @@
  *       {@link dev.paddock.testkit.RequestInterceptor} decides the {@link
  *       dev.paddock.testkit.RequestFate} of each {@link dev.paddock.testkit.RedisRequest};
  *   <li>{@link dev.paddock.testkit.RedisServerProcess}: a real server that can be paused, killed
- *       and restarted; {@link dev.paddock.testkit.PrimaryWithReplicas} and {@link
- *       dev.paddock.testkit.SentinelGroup}: several of them; {@link
- *       dev.paddock.testkit.CommandCounter} counts what it is sent, {@link
+ *       and restarted; {@link dev.paddock.testkit.ServerClocks} moves its clock, {@link
+ *       dev.paddock.testkit.PrimaryWithReplicas} and {@link dev.paddock.testkit.SentinelGroup} are
+ *       several of them; {@link dev.paddock.testkit.CommandCounter} counts what it is sent, {@link
  *       dev.paddock.testkit.FaultProxy} spoils what passes;
+ *   <li>{@link dev.paddock.testkit.ServerRelease}: servers of other releases. Needs JUnit;
  *   <li>{@link dev.paddock.testkit.RedisClusterProcess}: a real cluster, whose slots move in stages
  *       and whose masters can be killed;
+ *   <li>{@link dev.paddock.testkit.SelfSignedCertificate}: what a server takes that speaks TLS;
  *   <li>{@link dev.paddock.testkit.RedisConsole}, {@link dev.paddock.testkit.RedisCommands}, {@link
  *       dev.paddock.testkit.KeyState}: raw commands and keys, of a model or a real server;
  *   <li>{@link dev.paddock.testkit.FillStoreTck}: the contract of a store, with its {@link

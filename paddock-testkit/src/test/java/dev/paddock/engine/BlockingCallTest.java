@@ -7,10 +7,14 @@ package dev.paddock.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.paddock.BulkLoadException;
+import dev.paddock.BulkLoader;
 import dev.paddock.Cache;
 import dev.paddock.CacheEvent;
 import dev.paddock.Codecs;
+import dev.paddock.FillTimeoutException;
 import dev.paddock.LoadFailedException;
+import dev.paddock.Loader;
 import dev.paddock.Paddock;
 import dev.paddock.PaddockClosedException;
 import dev.paddock.PaddockInterruptedException;
@@ -20,8 +24,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -369,5 +375,34 @@ final class BlockingCallTest {
     assertThat(done.await(60, TimeUnit.SECONDS)).as("all callers came back").isTrue();
     assertThat(unexpected).isEmpty();
     assertThat(running).hasValue(0);
+  }
+
+  @Test
+  void asynchronousLoadThatNeverEnds_isGivenUpForABlockingCallerToo() throws Exception {
+    Cache<String, String> bounded =
+        memory
+            .paddock()
+            .cache("bounded", Codecs.string())
+            .maxLoadTime(Duration.ofMillis(100))
+            .build();
+    FutureTask<String> one =
+        start(() -> bounded.get("k", Loader.async(key -> new CompletableFuture<>())));
+    FutureTask<Map<String, String>> several =
+        start(
+            () ->
+                bounded.getAll(
+                    List.of("l", "m"), BulkLoader.async(keys -> new CompletableFuture<>())));
+    assertThatThrownBy(() -> result(one)).hasCauseInstanceOf(FillTimeoutException.class);
+    assertThatThrownBy(() -> result(several)).hasCauseInstanceOf(BulkLoadException.class);
+  }
+
+  @Test
+  @SuppressWarnings("NullAway") // What a loader without null checks may do.
+  void asynchronousLoaderWithoutAStage_failsWithAWordOnWhy() {
+    assertThatThrownBy(() -> cache.get("k", Loader.async(key -> null)))
+        .isInstanceOf(LoadFailedException.class)
+        .cause()
+        .hasMessageContaining("c:k")
+        .hasMessageContaining("stage");
   }
 }

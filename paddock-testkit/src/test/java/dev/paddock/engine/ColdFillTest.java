@@ -12,6 +12,7 @@ import dev.paddock.Lookup;
 import dev.paddock.engine.Fleet.Answer;
 import dev.paddock.engine.Fleet.Node;
 import dev.paddock.spi.FillOutcome;
+import dev.paddock.testkit.RequestFate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,6 +77,26 @@ final class ColdFillTest {
     assertThat(fleet.source.loads).isEqualTo(1);
     // Three more than at once: a look of each waiting process for those who came after the first.
     assertThat(fleet.commands()).isEqualTo(21);
+  }
+
+  @Test
+  void coldKey_callersThatComeWhileTheLeaseIsAskedFor_sendNothing() {
+    Node a = fleet.node("a", Fleet::usual);
+    fleet.countFromHere();
+    fleet.redis.setInterceptor(
+        request ->
+            request.runs("-- GET_OR_ACQUIRE:")
+                ? RequestFate.DELIVERED.delayed(Duration.ofMillis(50), Duration.ofMillis(50))
+                : RequestFate.DELIVERED);
+    Answer first = a.get("k");
+    fleet.advance(Duration.ofMillis(20));
+    List<Answer> more = a.getMany("k", 50);
+    fleet.advance(Duration.ofMillis(60));
+    more.addAll(a.getMany("k", 50));
+    fleet.advance(Duration.ofSeconds(1));
+    assertThat(first.value()).isEqualTo("v1");
+    assertThat(more).extracting(Answer::value).containsOnly("v1");
+    assertThat(fleet.commands()).isEqualTo(3);
   }
 
   @Test

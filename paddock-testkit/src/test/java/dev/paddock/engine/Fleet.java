@@ -35,6 +35,10 @@ final class Fleet {
   final VirtualEnvironment env;
   final InMemoryRedis redis;
   final Source source = new Source();
+
+  /** What the processes that start from here on are told beside the usual. */
+  UnaryOperator<Paddock.Builder> paddockSettings = builder -> builder;
+
   private final List<Node> nodes = new ArrayList<>();
   private final List<Answer> answers = new ArrayList<>();
 
@@ -143,14 +147,14 @@ final class Fleet {
     AsyncLoader<String, String> loader() {
       return (key, context) -> {
         loads++;
+        if (onLoad != null) {
+          onLoad.accept(context);
+        }
         running++;
         mostAtOnce = Math.max(mostAtOnce, running);
         String value = value();
         RuntimeException error = failure;
         CompletableFuture<String> result = new CompletableFuture<>();
-        if (onLoad != null) {
-          onLoad.accept(context);
-        }
         env.schedule(
             () -> {
               running--;
@@ -183,7 +187,8 @@ final class Fleet {
                   new StoreOptions(Duration.ofSeconds(10), COMMAND_TIMEOUT)),
               Duration.ofSeconds(10));
       paddock =
-          Paddock.newBuilder()
+          paddockSettings
+              .apply(Paddock.newBuilder())
               .store((environment, options) -> store)
               .environment(env)
               .commandTimeout(COMMAND_TIMEOUT)

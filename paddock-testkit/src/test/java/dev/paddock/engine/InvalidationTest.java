@@ -105,6 +105,33 @@ final class InvalidationTest {
   }
 
   @Test
+  void fillThatWasUnderWay_provesNothingToACallerAfterAnInvalidation() {
+    Node a = fleet.node("a", Fleet::usual);
+    Node b = fleet.node("b", Fleet::usual);
+    // So that the server knows the scripts, and a FILL is one request.
+    fleet.countFromHere();
+    Answer early = a.get("k");
+    fleet.advance(Duration.ofMillis(100));
+    Answer late = a.get("k");
+    // The reply of a's FILL travels for a while: it was executed before the invalidation.
+    fleet.redis.setInterceptor(
+        request ->
+            request.client().equals("a") && !request.name().equals("GET")
+                ? RequestFate.DELIVERED.delayed(Duration.ZERO, Duration.ofMillis(300))
+                : RequestFate.DELIVERED);
+    fleet.advance(Duration.ofMillis(150));
+    assertThat(fleet.stored("k")).isNotNull();
+    fleet.source.change();
+    b.invalidate("k");
+    Answer after = a.get("k");
+    fleet.redis.setInterceptor(request -> RequestFate.DELIVERED);
+    fleet.advance(Duration.ofSeconds(2));
+    assertThat(early.value()).isEqualTo("v1");
+    assertThat(late.value()).isEqualTo("v1");
+    assertThat(after.value()).isEqualTo("v2");
+  }
+
+  @Test
   void hitThatWasUnderWay_isNotSharedByACallerAfterAnInvalidation() {
     Node a = fleet.node("a", Fleet::usual);
     Node b = fleet.node("b", Fleet::usual);
@@ -122,6 +149,35 @@ final class InvalidationTest {
     b.invalidate("k");
     fleet.redis.setInterceptor(request -> RequestFate.DELIVERED);
     Answer after = a.get("k");
+    fleet.advance(Duration.ofSeconds(2));
+    assertThat(slow.value()).isEqualTo("old");
+    assertThat(after.value()).isEqualTo("v1");
+  }
+
+  @Test
+  void hitThatWasUnderWay_isNotSharedByACallerThatJoinedWithoutARead() {
+    Node a = fleet.node("a", Fleet::usual);
+    Node b = fleet.node("b", Fleet::usual);
+    fleet.countFromHere();
+    // a finds nothing. When it asks for the lease there is a value, and the answer travels for
+    // long.
+    fleet.redis.setInterceptor(
+        request -> {
+          if (!request.client().equals("a")) {
+            return RequestFate.DELIVERED;
+          }
+          return request.runs("-- GET_OR_ACQUIRE:")
+              ? RequestFate.DELIVERED.delayed(Duration.ofMillis(100), Duration.ofMillis(800))
+              : RequestFate.DELIVERED;
+        });
+    Answer slow = a.get("k");
+    fleet.advance(Duration.ofMillis(50));
+    b.put("k", "old");
+    fleet.advance(Duration.ofMillis(100));
+    b.invalidate("k");
+    fleet.redis.setInterceptor(request -> RequestFate.DELIVERED);
+    Answer after = a.get("k");
+    assertThat(fleet.redis.commandCounts().get("GET")).isEqualTo(1L);
     fleet.advance(Duration.ofSeconds(2));
     assertThat(slow.value()).isEqualTo("old");
     assertThat(after.value()).isEqualTo("v1");

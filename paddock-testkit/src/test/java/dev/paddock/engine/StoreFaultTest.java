@@ -15,6 +15,7 @@ import dev.paddock.StoreException;
 import dev.paddock.engine.Fleet.Answer;
 import dev.paddock.engine.Fleet.Node;
 import dev.paddock.spi.FillOutcome;
+import dev.paddock.testkit.InMemoryRedis;
 import dev.paddock.testkit.RequestFate;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -469,5 +470,32 @@ final class StoreFaultTest {
         "SET", "s:k", stored.getBytes(java.nio.charset.StandardCharsets.ISO_8859_1), "PX", "60000");
     assertThat(fleet.env.await(small.getIfPresentAsync("k"), Duration.ofSeconds(1))).isNull();
     assertThat(a.events(CacheEvent.Unreadable.class)).hasSize(1);
+  }
+
+  @Test
+  void serverThatWentBackInTime_doesNotLetAnOlderLoadReplaceANewerOne() {
+    Node a = fleet.node("a", b -> Fleet.usual(b).renewal(false));
+    Node b = fleet.node("b", s -> Fleet.usual(s).renewal(false));
+    fleet.source.takes = Duration.ofSeconds(3);
+    Answer older = a.get("k");
+    fleet.advance(Duration.ofMillis(500));
+    InMemoryRedis.Saved saved = fleet.redis.save();
+    fleet.advance(Duration.ofMillis(700));
+    fleet.source.change();
+    fleet.source.takes = Duration.ofMillis(500);
+    Answer newer = b.get("k");
+    fleet.advance(Duration.ofMillis(100));
+    assertThat(b.events(CacheEvent.LeaseGranted.class))
+        .singleElement()
+        .matches(granted -> granted.seq() == 2);
+    fleet.redis.restart(saved);
+    fleet.advance(Duration.ofSeconds(1));
+    assertThat(newer.value()).isEqualTo("v2");
+    fleet.advance(Duration.ofSeconds(2));
+    assertThat(older.isDone()).isTrue();
+    assertThat(a.events(CacheEvent.FillEnded.class))
+        .extracting(CacheEvent.FillEnded::outcome)
+        .containsExactly(FillOutcome.SUPERSEDED);
+    assertThat(a.lookup("k").value()).isEqualTo("v2");
   }
 }

@@ -44,6 +44,20 @@ final class InMemoryRedisTest {
   }
 
   @Test
+  void resume_whatAnotherWasSavedAs_isGoneOnWithUnderItsRunId() {
+    redis.command("HSET", "h", "f", "v");
+    InMemoryRedis.Saved saved = redis.save();
+    InMemoryRedis other = new InMemoryRedis(env);
+    other.command("SET", "own", "v");
+    other.resume(saved);
+    redis.command("HSET", "h", "f", "later");
+
+    assertThat(other.snapshot()).containsOnlyKeys(StoreKey.of("h"));
+    assertThat(other.command("HGET", "h", "f")).isEqualTo(bytes("v"));
+    assertThat(other.text("INFO", "server")).isEqualTo(redis.text("INFO", "server"));
+  }
+
+  @Test
   void get_otherType_failsWithTheServersError() {
     redis.command("RPUSH", "k", "v");
     assertThatThrownBy(() -> env.await(redis.get(KEY), Duration.ZERO))
@@ -66,6 +80,65 @@ final class InMemoryRedisTest {
     assertThat(redis.text("PTTL", "b")).isEqualTo("2999");
     redis.stepClock(SECOND.multipliedBy(4));
     assertThat(redis.snapshot()).isEmpty();
+  }
+
+  @Test
+  void info_afterARestart_tellsOfANewRunAndItsUptime() {
+    String before = redis.text("INFO", "server");
+    env.advance(SECOND.multipliedBy(90));
+    assertThat(redis.text("INFO", "server"))
+        .contains("uptime_in_seconds:90\r\n")
+        .contains(line(before, "run_id:"));
+
+    redis.restart();
+
+    String after = redis.text("INFO", "server");
+    assertThat(after)
+        .contains("uptime_in_seconds:0\r\n")
+        .doesNotContain(line(before, "run_id:"))
+        .containsPattern("run_id:[0-9a-f]{40}\r\n");
+    assertThat(redis.text("INFO", "memory")).contains("maxmemory_policy:noeviction\r\n");
+    redis.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    assertThat(redis.text("INFO", "memory")).contains("maxmemory_policy:allkeys-lru\r\n");
+  }
+
+  private static String line(String text, String name) {
+    int from = text.indexOf(name);
+    return text.substring(from, text.indexOf("\r\n", from));
+  }
+
+  @Test
+  void restart_keptLostOrOlder_findsTheKeysOfThatMoment() {
+    redis.command("SET", "s", "1");
+    redis.command("HSET", "h", "f", "1");
+    InMemoryRedis.Saved saved = redis.save();
+    redis.command("SET", "s", "2");
+    redis.command("HSET", "h", "f", "2");
+
+    redis.restart();
+    assertThat(redis.text("GET", "s") + redis.text("HGET", "h", "f")).isEqualTo("22");
+    redis.restart(saved);
+    assertThat(redis.text("GET", "s") + redis.text("HGET", "h", "f")).isEqualTo("11");
+    redis.command("HSET", "h", "f", "3");
+    redis.restart(saved);
+    assertThat(redis.text("GET", "s") + redis.text("HGET", "h", "f")).isEqualTo("11");
+    redis.restartEmpty();
+    assertThat(redis.snapshot()).isEmpty();
+  }
+
+  @Test
+  void restart_requestUnderWay_isUnknownAndOneOnItsWayReachesTheNewRun() {
+    byte[] script = bytes("redis.call('SET', KEYS[1], 'late') return {'x'}");
+    redis.setInterceptor(request -> RequestFate.DELIVERED.delayed(SECOND, Duration.ZERO));
+    CompletionStage<List<byte[]>> reply = redis.eval(script, ONE_KEY, NO_ARGS);
+
+    redis.restartEmpty();
+
+    assertThat(error(reply))
+        .isInstanceOf(StoreException.class)
+        .matches(e -> ((StoreException) e).mayHaveHappened());
+    env.advance(SECOND);
+    assertThat(redis.text("GET", "k")).isEqualTo("late");
   }
 
   @Test

@@ -96,6 +96,9 @@ final class SocketRedisTransport implements RedisTransport {
   }
 
   private static List<byte[]> bulks(@Nullable Object reply) {
+    if (reply instanceof byte[] bytes) {
+      return List.of(bytes);
+    }
     List<byte[]> all = new ArrayList<>();
     for (Object item : (List<?>) requireNonNull(reply, "reply")) {
       all.add((byte[]) item);

@@ -9,6 +9,7 @@ import static java.util.Objects.requireNonNull;
 import dev.paddock.Cache;
 import dev.paddock.Codecs;
 import dev.paddock.Paddock;
+import dev.paddock.redis.lettuce.LettuceRedis;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -56,7 +57,7 @@ public class HitBenchmark {
   public void open() {
     byte[] value = new byte[200];
     if (way.equals("PADDOCK")) {
-      Paddock paddock = Paddock.connect(uri);
+      Paddock paddock = Paddock.newBuilder().store(LettuceRedis.connect(uri)).build();
       Cache<String, byte[]> cache = paddock.<String, byte[]>cache("jmh", Codecs.bytes()).build();
       cache.put(KEY, value);
       close = paddock::close;

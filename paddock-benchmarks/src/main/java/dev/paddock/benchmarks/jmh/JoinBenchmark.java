@@ -11,6 +11,7 @@ import dev.paddock.CallOptions;
 import dev.paddock.Codecs;
 import dev.paddock.Loader;
 import dev.paddock.Paddock;
+import dev.paddock.redis.lettuce.LettuceRedis;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -61,7 +62,7 @@ public class JoinBenchmark {
   @Setup
   public void open() {
     if (way.equals("PADDOCK")) {
-      Paddock connected = Paddock.connect(uri);
+      Paddock connected = Paddock.newBuilder().store(LettuceRedis.connect(uri)).build();
       Cache<String, byte[]> made = connected.<String, byte[]>cache("jmh", Codecs.bytes()).build();
       paddock = connected;
       cache = made;

@@ -4,9 +4,10 @@
  */
 package dev.paddock.cli.demo;
 
+import dev.paddock.cli.process.Json;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
-import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import java.security.SecureRandom;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -24,11 +25,11 @@ import org.jspecify.annotations.Nullable;
 abstract class CacheAside implements Reading {
   private static final long POLL_MILLIS = 40;
 
-  final RedisCommands<String, String> redis;
+  final RedisClusterCommands<String, String> redis;
   final Source source;
   private final String prefix;
 
-  CacheAside(RedisCommands<String, String> redis, Source source, String prefix) {
+  CacheAside(RedisClusterCommands<String, String> redis, Source source, String prefix) {
     this.redis = redis;
     this.source = source;
     this.prefix = prefix;
@@ -80,7 +81,7 @@ abstract class CacheAside implements Reading {
 
   /** No protection. */
   static final class Unprotected extends CacheAside {
-    Unprotected(RedisCommands<String, String> redis, Source source, String prefix) {
+    Unprotected(RedisClusterCommands<String, String> redis, Source source, String prefix) {
       super(redis, source, prefix);
     }
 
@@ -100,7 +101,7 @@ abstract class CacheAside implements Reading {
     private final ConcurrentMap<String, CompletableFuture<Leaderboard>> flights =
         new ConcurrentHashMap<>();
 
-    InProcess(RedisCommands<String, String> redis, Source source, String prefix) {
+    InProcess(RedisClusterCommands<String, String> redis, Source source, String prefix) {
       super(redis, source, prefix);
     }
 
@@ -138,7 +139,7 @@ abstract class CacheAside implements Reading {
     /** Stands for a garbage collection or a slow network between the two commands. */
     private static final long BETWEEN_MILLIS = 10;
 
-    CheckThenSet(RedisCommands<String, String> redis, Source source, String prefix) {
+    CheckThenSet(RedisClusterCommands<String, String> redis, Source source, String prefix) {
       super(redis, source, prefix);
     }
 
@@ -171,7 +172,7 @@ abstract class CacheAside implements Reading {
     private final Consumer<Report> reports;
 
     SetnxThenExpire(
-        RedisCommands<String, String> redis,
+        RedisClusterCommands<String, String> redis,
         Source source,
         String prefix,
         Consumer<Report> reports) {
@@ -227,7 +228,11 @@ abstract class CacheAside implements Reading {
     private final Random tokens = new SecureRandom();
     private final boolean compares;
 
-    Lock(RedisCommands<String, String> redis, Source source, String prefix, boolean compares) {
+    Lock(
+        RedisClusterCommands<String, String> redis,
+        Source source,
+        String prefix,
+        boolean compares) {
       super(redis, source, prefix);
       this.compares = compares;
     }

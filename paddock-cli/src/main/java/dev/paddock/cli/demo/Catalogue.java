@@ -4,7 +4,10 @@
  */
 package dev.paddock.cli.demo;
 
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** All experiments, in the order in which they are run. */
 final class Catalogue {
@@ -82,12 +85,28 @@ final class Catalogue {
           new PausedHolder(),
           new InvalidatedInMidLoad(),
           new Churn(),
-          new FailingSource());
+          new FailingSource(),
+          new MovedSlot(),
+          new KilledMaster(),
+          new TwoHolders(),
+          new LostMinority());
 
   private Catalogue() {}
 
   static List<Experiment> all() {
     return ALL;
+  }
+
+  /**
+   * Returns those that can be carried out.
+   *
+   * @param topology the arrangement of the demo's own servers; null if the servers are somebody
+   *     else's
+   * @return the experiments, in their order
+   */
+  static List<Experiment> on(@Nullable Topology topology) {
+    Set<Topology> needed = topology == null ? EnumSet.allOf(Topology.class) : EnumSet.of(topology);
+    return ALL.stream().filter(each -> each.topologies().containsAll(needed)).toList();
   }
 
   static List<String> names() {

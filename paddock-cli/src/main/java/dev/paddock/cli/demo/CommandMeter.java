@@ -4,47 +4,65 @@
  */
 package dev.paddock.cli.demo;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.sync.RedisCommands;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.OutputStream;
-import java.net.InetSocketAddress;
-import java.net.Socket;
-import java.nio.CharBuffer;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the commands that name a key of the demo, by MONITOR, so that a killed process is counted
- * too and other users of the same Redis are not. What scripts do inside Redis is left out: it costs
- * no round trip.
+ * Counts the commands that name a key of the demo, by MONITOR on each server that takes commands,
+ * so that a killed process is counted too and other users of the same Redis are not. What scripts
+ * do inside Redis is left out: it costs no round trip. So is what servers send each other.
  */
 final class CommandMeter implements AutoCloseable {
-  private static final int CONNECT_MILLIS = 5000;
   private static final long CATCH_UP_SECONDS = 10;
 
-  private final Socket socket;
-  private final RedisCommands<String, String> redis;
+  /** What a line holds before the arguments: time, database, client, command. */
+  private static final Pattern LINE =
+      Pattern.compile("[0-9.]+ \\[\\d+ (\\S+)\\] \"([^\"]*)\".*", Pattern.DOTALL);
+
+  /** How keys move between the masters of a cluster: one tells the other. */
+  private static final Set<String> MOVES = Set.of("MIGRATE", "RESTORE", "RESTORE-ASKING");
+
+  private final Redis redis;
+  private final boolean withReplicas;
   private final String prefix;
   private final String markPrefix;
+  private final Monitor.Taps taps = new Monitor.Taps();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
+
+  // Under the lock.
+  private final Map<String, Watched> servers = new TreeMap<>();
   private long count;
   private long marks;
-  private long marksSeen;
-  private boolean lost;
 
-  private CommandMeter(Socket socket, RedisCommands<String, String> redis, String prefix) {
-    this.socket = socket;
+  /** A server that is listened to, and how far. */
+  private static final class Watched {
+    final Monitor monitor;
+    long marksSeen;
+    boolean lost;
+
+    Watched(Monitor monitor) {
+      this.monitor = monitor;
+    }
+  }
+
+  private CommandMeter(Redis redis, boolean withReplicas, String prefix) {
     this.redis = redis;
+    this.withReplicas = withReplicas;
     this.prefix = prefix;
     this.markPrefix = prefix + "mark-";
   }
@@ -52,100 +70,123 @@ final class CommandMeter implements AutoCloseable {
   /**
    * Begins to listen.
    *
-   * @param uri where Redis is
-   * @param redis another connection to it, whose commands must not name a key while it is counted
+   * @param redis where Redis is
+   * @param withReplicas whether replicas may become masters while commands are counted
    * @param prefix what the keys begin with
    * @return the meter
-   * @throws IOException if the server can't be reached or refuses, or speaks TLS
+   * @throws DemoException if a server can't be reached or refuses
+   * @throws RedisException if it is not known which servers there are
    */
-  static CommandMeter open(RedisURI uri, RedisCommands<String, String> redis, String prefix)
-      throws IOException {
-    if (uri.isSsl()) {
-      throw new IOException("that is not done over TLS");
-    }
-    Socket socket = new Socket();
+  static CommandMeter open(Redis redis, boolean withReplicas, String prefix) {
+    CommandMeter meter = new CommandMeter(redis, withReplicas, prefix);
     try {
-      socket.connect(new InetSocketAddress(uri.getHost(), uri.getPort()), CONNECT_MILLIS);
-      BufferedReader reader =
-          new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8));
-      List<String> authentication = authentication(uri);
-      if (!authentication.isEmpty()) {
-        call(socket, reader, authentication);
-      }
-      call(socket, reader, List.of("MONITOR"));
-      CommandMeter meter = new CommandMeter(socket, redis, prefix);
-      Thread thread = new Thread(() -> meter.read(reader), "command-meter");
-      thread.setDaemon(true);
-      thread.start();
+      meter.listen();
       return meter;
-    } catch (IOException e) {
-      socket.close();
+    } catch (DemoException | RedisException e) {
+      meter.close();
       throw e;
     }
   }
 
-  private static List<String> authentication(RedisURI uri) {
-    RedisCredentials credentials = uri.getCredentialsProvider().resolveCredentials().block();
-    List<String> command = new ArrayList<>();
-    if (credentials != null && credentials.hasPassword()) {
-      command.add("AUTH");
-      if (credentials.hasUsername()) {
-        command.add(credentials.getUsername());
-      }
-      command.add(CharBuffer.wrap(credentials.getPassword()).toString());
-    }
-    return command;
-  }
-
-  private static void call(Socket socket, BufferedReader reader, List<String> command)
-      throws IOException {
-    StringBuilder request = new StringBuilder("*" + command.size() + "\r\n");
-    for (String part : command) {
-      request
-          .append('$')
-          .append(part.getBytes(UTF_8).length)
-          .append("\r\n")
-          .append(part)
-          .append("\r\n");
-    }
-    OutputStream out = socket.getOutputStream();
-    out.write(request.toString().getBytes(UTF_8));
-    out.flush();
-    String reply = reader.readLine();
-    if (!"+OK".equals(reply)) {
-      throw new IOException(command.get(0) + " was answered " + reply);
-    }
-  }
-
-  private void read(BufferedReader reader) {
+  /** Listens to those servers that are there now. */
+  private void listen() {
+    List<RedisURI> wanted = redis.servers(withReplicas);
+    Set<String> addresses = wanted.stream().map(Monitor::address).collect(Collectors.toSet());
+    Set<Watched> left = new HashSet<>();
+    Set<String> known = new HashSet<>();
+    lock.lock();
     try {
-      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-        note(line);
+      servers
+          .entrySet()
+          .removeIf(
+              each ->
+                  (each.getValue().lost || !addresses.contains(each.getKey()))
+                      && left.add(each.getValue()));
+      known.addAll(servers.keySet());
+    } finally {
+      lock.unlock();
+    }
+    left.forEach(each -> each.monitor.close());
+    for (RedisURI uri : wanted) {
+      if (!known.contains(Monitor.address(uri))) {
+        listenTo(uri);
       }
-    } catch (IOException e) {
-      // Told by the flag, as an orderly end is.
+    }
+  }
+
+  private void listenTo(RedisURI uri) {
+    String address = Monitor.address(uri);
+    Monitor monitor;
+    try {
+      monitor = new Monitor(taps, uri, line -> note(address, line), () -> noteLoss(address));
+    } catch (RedisException e) {
+      throw refused(address, e);
     }
     lock.lock();
     try {
-      lost = true;
-      changed.signalAll();
+      servers.put(address, new Watched(monitor));
+    } finally {
+      lock.unlock();
+    }
+    try {
+      monitor.begin();
+    } catch (RedisException e) {
+      noteLoss(address);
+      throw refused(address, e);
+    }
+  }
+
+  private static DemoException refused(String address, RedisException e) {
+    Throwable root = e;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return new DemoException("MONITOR at " + address + " failed: " + root.getMessage(), e);
+  }
+
+  private void note(String address, String line) {
+    lock.lock();
+    try {
+      Watched server = servers.get(address);
+      int mark = line.indexOf(markPrefix);
+      if (mark >= 0 && server != null) {
+        int from = mark + markPrefix.length();
+        server.marksSeen = Long.parseLong(line.substring(from, line.indexOf('"', from)));
+        changed.signalAll();
+      } else if (mark < 0 && counts(line, prefix, servers.keySet())) {
+        count++;
+      }
     } finally {
       lock.unlock();
     }
   }
 
-  /** A line is like {@code +1700000000.123456 [0 127.0.0.1:5555] "GET" "key"}. */
-  private void note(String line) {
+  /**
+   * Tells whether a line of MONITOR is a command that a process of the demo sent for an experiment.
+   *
+   * @param line like {@code 1700000000.123456 [0 127.0.0.1:5555] "GET" "key"}
+   * @param prefix what the keys begin with
+   * @param servers where the servers listen: a replica shows what its master tells it
+   * @return true if so
+   */
+  static boolean counts(String line, String prefix, Set<String> servers) {
+    if (!line.contains(prefix) || line.contains(prefix + StallMeter.NAME + ":")) {
+      return false;
+    }
+    Matcher matcher = LINE.matcher(line);
+    return matcher.matches()
+        && !matcher.group(1).equals("lua")
+        && !servers.contains(matcher.group(1))
+        && !MOVES.contains(matcher.group(2).toUpperCase(Locale.ROOT));
+  }
+
+  private void noteLoss(String address) {
     lock.lock();
     try {
-      int mark = line.indexOf(markPrefix);
-      if (mark >= 0) {
-        int from = mark + markPrefix.length();
-        marksSeen = Long.parseLong(line.substring(from, line.indexOf('"', from)));
+      Watched server = servers.get(address);
+      if (server != null) {
+        server.lost = true;
         changed.signalAll();
-      } else if (line.contains(prefix)
-          && !line.substring(0, line.indexOf(']') + 1).endsWith(" lua]")) {
-        count++;
       }
     } finally {
       lock.unlock();
@@ -155,10 +196,13 @@ final class CommandMeter implements AutoCloseable {
   /**
    * Counts from here.
    *
+   * @throws DemoException if a server can't be listened to
+   * @throws RedisException if it is not known which servers there are
    * @throws InterruptedException if the thread was interrupted
    */
   void begin() throws InterruptedException {
-    catchUp();
+    listen();
+    refuseLoss(catchUp());
     lock.lock();
     try {
       count = 0;
@@ -171,10 +215,28 @@ final class CommandMeter implements AutoCloseable {
    * Returns the count.
    *
    * @return commands since {@link #begin()}
+   * @throws DemoException if a server's commands were not all seen
    * @throws InterruptedException if the thread was interrupted
    */
   long end() throws InterruptedException {
-    catchUp();
+    refuseLoss(catchUp());
+    return count();
+  }
+
+  /**
+   * Returns the count, although a server was killed: what that one got is counted up to its end.
+   *
+   * @param killed host and port of the server
+   * @return commands since {@link #begin()}; null if those of another server were not all seen: one
+   *     that Sentinels make the primary closes all connections
+   * @throws DemoException if a server does not say what it is sent
+   * @throws InterruptedException if the thread was interrupted
+   */
+  @Nullable Long endWithout(String killed) throws InterruptedException {
+    return Set.of(killed).containsAll(catchUp()) ? count() : null;
+  }
+
+  private long count() {
     lock.lock();
     try {
       return count;
@@ -183,25 +245,69 @@ final class CommandMeter implements AutoCloseable {
     }
   }
 
-  private void catchUp() throws InterruptedException {
+  private static void refuseLoss(Set<String> lost) {
+    if (!lost.isEmpty()) {
+      throw new DemoException(
+          "the commands can't be counted: MONITOR at "
+              + String.join(", ", lost)
+              + " came to an end");
+    }
+  }
+
+  /** Waits for all that the servers have done, and returns which of them were lost. */
+  private Set<String> catchUp() throws InterruptedException {
+    Map<String, Watched> all;
+    long mark;
     lock.lock();
     try {
-      long mark = ++marks;
-      redis.echo(markPrefix + mark);
+      mark = ++marks;
+      all = new TreeMap<>(servers);
+    } finally {
+      lock.unlock();
+    }
+    all.forEach((address, server) -> mark(address, server, mark));
+    lock.lock();
+    try {
       long left = TimeUnit.SECONDS.toNanos(CATCH_UP_SECONDS);
-      while (marksSeen < mark) {
-        if (lost || left <= 0) {
-          throw new DemoException("the commands can't be counted: MONITOR came to an end");
+      for (Map.Entry<String, Watched> each : all.entrySet()) {
+        Watched server = each.getValue();
+        while (server.marksSeen < mark && !server.lost) {
+          if (left <= 0) {
+            throw new DemoException(
+                "the commands can't be counted: MONITOR at " + each.getKey() + " lags behind");
+          }
+          left = changed.awaitNanos(left);
         }
-        left = changed.awaitNanos(left);
       }
+      return all.entrySet().stream()
+          .filter(each -> each.getValue().lost)
+          .map(Map.Entry::getKey)
+          .collect(Collectors.toCollection(TreeSet::new));
     } finally {
       lock.unlock();
     }
   }
 
+  private void mark(String address, Watched server, long mark) {
+    try {
+      server.monitor.mark(markPrefix + mark);
+    } catch (RedisException e) {
+      noteLoss(address);
+    }
+  }
+
   @Override
-  public void close() throws IOException {
-    socket.close();
+  public void close() {
+    List<Watched> all;
+    lock.lock();
+    try {
+      all = List.copyOf(servers.values());
+      servers.clear();
+    } finally {
+      lock.unlock();
+    }
+    // Not under the lock: closing waits for the thread that tells of the loss of a connection.
+    all.forEach(each -> each.monitor.close());
+    taps.close();
   }
 }

@@ -4,17 +4,12 @@
  */
 package dev.paddock.cli.demo;
 
-import dev.paddock.testkit.RedisServerProcess;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisCommandExecutionException;
+import dev.paddock.cli.process.Shutdown;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanIterator;
-import io.lettuce.core.api.sync.RedisCommands;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -39,14 +34,15 @@ final class Demo implements AutoCloseable {
   private final ReentrantLock closing = new ReentrantLock();
   private final Deque<AutoCloseable> toClose = new ArrayDeque<>();
   private final Thread atExit = new Thread(this::closeAtExit, "paddock-demo-exit");
-  private final RedisCommands<String, String> redis;
+  private final Redis redis;
+  private final @Nullable OwnServers servers;
   private final @Nullable CommandMeter meter;
   private final Fleet fleet;
   private volatile @Nullable Fleet toKill;
   private List<WarmUp> warmUps = List.of();
 
   /**
-   * Starts Redis, unless there is one, and connects.
+   * Starts servers, unless there are some, and connects.
    *
    * @param settings the sizes
    * @param limit an experiment that takes longer is given up, as not met
@@ -61,24 +57,17 @@ final class Demo implements AutoCloseable {
     this.progress = progress;
     Runtime.getRuntime().addShutdownHook(atExit);
     try {
-      String uri = settings.redisUri();
-      long redisPid = 0;
-      if (uri == null) {
-        progress.println("Starting Redis.");
-        RedisServerProcess server = closeLater(startRedis());
-        uri = server.uri();
-        redisPid = server.pid();
-      }
-      RedisURI parsed = RedisAddress.parse(uri);
-      RedisAddress.check(parsed);
-      RedisClient client = RedisClient.create(parsed);
-      closeLater(() -> client.shutdown(Duration.ZERO, Duration.ofSeconds(2)));
-      redis = closeLater(client.connect()).sync();
-      if (settings.redisUri() != null) {
+      String theirs = settings.redisUri();
+      servers = theirs == null ? closeLater(startServers()) : null;
+      String uri = servers == null ? String.valueOf(theirs) : servers.uri();
+      RedisAddress.check(uri);
+      redis = closeLater(Redis.connect(uri));
+      if (servers == null) {
         closeLater(this::removeKeys);
       }
-      meter = openMeter(parsed);
-      fleet = closeLater(new Fleet(journal, progress, uri, prefix, redisPid));
+      meter = openMeter();
+      List<Long> pids = servers == null ? List.of() : servers.pids();
+      fleet = closeLater(new Fleet(journal, progress, uri, prefix, pids));
       toKill = fleet;
     } catch (RuntimeException e) {
       close();
@@ -86,21 +75,18 @@ final class Demo implements AutoCloseable {
     }
   }
 
-  private static RedisServerProcess startRedis() {
+  private OwnServers startServers() {
+    Topology topology = settings.topology();
+    progress.println(
+        topology == Topology.STANDALONE
+            ? "Starting Redis."
+            : "Starting Redis: " + topology.description() + ".");
     try {
-      return RedisServerProcess.start();
-    } catch (IllegalStateException | UncheckedIOException e) {
+      return OwnServers.start(topology);
+    } catch (DemoException e) {
       throw new DemoException(
-          "Redis can't be started (use another by --redis URI): " + withCause(e), e);
+          "Redis can't be started (use another by --redis URI): " + e.getMessage(), e);
     }
-  }
-
-  private static String withCause(Exception e) {
-    String message = String.valueOf(e.getMessage());
-    Throwable cause = e.getCause();
-    return cause == null || message.contains(String.valueOf(cause.getMessage()))
-        ? message
-        : message + ": " + cause.getMessage();
   }
 
   private <T extends AutoCloseable> T closeLater(T resource) {
@@ -113,29 +99,30 @@ final class Demo implements AutoCloseable {
     return resource;
   }
 
-  private @Nullable CommandMeter openMeter(RedisURI uri) {
+  private @Nullable CommandMeter openMeter() {
     try {
-      return closeLater(CommandMeter.open(uri, redis, prefix));
-    } catch (IOException e) {
+      return closeLater(CommandMeter.open(redis, servers != null, prefix));
+    } catch (DemoException | RedisException e) {
       progress.println("Redis commands are not counted: " + e.getMessage());
       return null;
     }
   }
 
+  /**
+   * Says what was found.
+   *
+   * @return the version, and the arrangement unless it is one server
+   */
   String redisVersion() {
-    String unknown = "of a version that it does not tell";
-    try {
-      return redis
-          .info("server")
-          .lines()
-          .filter(line -> line.startsWith("redis_version:"))
-          .map(line -> line.substring("redis_version:".length()).strip())
-          .findFirst()
-          .orElse(unknown);
-    } catch (RedisCommandExecutionException e) {
-      // The user has no right to INFO, which Paddock does without, too.
-      return unknown;
-    }
+    String arrangement =
+        servers != null
+            ? settings.topology() == Topology.STANDALONE ? "" : settings.topology().description()
+            : switch (redis.kind()) {
+              case SERVER -> "";
+              case SENTINEL -> "a primary that Sentinels name";
+              case CLUSTER -> "a cluster";
+            };
+    return redis.version() + (arrangement.isEmpty() ? "" : " (" + arrangement + ")");
   }
 
   /**
@@ -243,7 +230,8 @@ final class Demo implements AutoCloseable {
     try {
       fillFleet();
       journal.begin(experiment.name(), limit);
-      return experiment.run(new Stage(settings, fleet, journal, redis, prefix, meter, suffix));
+      return experiment.run(
+          new Stage(settings, fleet, journal, redis.commands(), servers, prefix, meter, suffix));
     } catch (DemoException | RedisException e) {
       if (Shutdown.comesSoon()) {
         throw new InterruptedException("the demo is being ended");
@@ -260,7 +248,15 @@ final class Demo implements AutoCloseable {
       return;
     }
     Stage stage =
-        new Stage(settings, fleet, journal, redis, prefix, null, "-" + WallClock.micros());
+        new Stage(
+            settings,
+            fleet,
+            journal,
+            redis.commands(),
+            servers,
+            prefix,
+            null,
+            "-" + WallClock.micros());
     journal.goOn("the warm-up", START_LIMIT);
     stage.warmUp(warmUps);
   }
@@ -269,9 +265,9 @@ final class Demo implements AutoCloseable {
     // Leases have names of another shape that end with the name of the key they are for.
     for (String pattern : List.of(prefix + "*", "pdk:*:" + prefix + "*")) {
       ScanIterator<String> keys =
-          ScanIterator.scan(redis, ScanArgs.Builder.matches(pattern).limit(1000));
+          ScanIterator.scan(redis.commands(), ScanArgs.Builder.matches(pattern).limit(1000));
       while (keys.hasNext()) {
-        redis.unlink(keys.next());
+        redis.commands().unlink(keys.next());
       }
     }
   }

@@ -6,6 +6,8 @@ package dev.paddock.cli.demo;
 
 import dev.paddock.StoreException;
 import dev.paddock.cli.ProgramVersion;
+import dev.paddock.cli.process.Json;
+import dev.paddock.cli.process.Shutdown;
 import io.lettuce.core.RedisException;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -14,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,8 +45,17 @@ import picocli.CommandLine.Spec;
       "                  was there. Callers that got none count from question to giving up. Nearest",
       "                  rank.",
       "  redisCommands   commands from the processes that name one of the experiment's keys, without",
-      "                  those inside scripts; null if the server refuses MONITOR, or is reached over",
-      "                  TLS",
+      "                  those inside scripts, as MONITOR shows them on each server that takes",
+      "                  commands; of a server that is killed up to its end. null if one refuses",
+      "                  MONITOR or closes its connection, as one does that Sentinels make the",
+      "                  primary",
+      "",
+      "Examples:",
+      "  ./paddock demo --topology sentinel",
+      "  ./paddock demo --topology cluster --only paddock-migrated,paddock-failover --repeat 5",
+      "  ./paddock demo --redis rediss://user:password@redis.example.org:6380",
+      "  ./paddock demo --redis redis-sentinel://sentinel1:26379,sentinel2:26379#mymaster",
+      "  ./paddock demo --redis redis://node1:6379,node2:6379,node3:6379",
       "",
       "Exit code: 0 if all is as expected, 1 if not, 2 if an option is wrong."
     },
@@ -108,12 +120,22 @@ public final class DemoCommand implements Callable<Integer> {
   private String repeat = "";
 
   @Option(
+      names = "--topology",
+      paramLabel = "NAME",
+      description =
+          "which Redis to start, of: standalone, replicas (a primary and two replicas), sentinel"
+              + " (those and three Sentinels: also kills the primary in mid-load), cluster (six"
+              + " nodes: also moves a slot and kills a master in mid-load) (default: standalone)")
+  private @Nullable String topology;
+
+  @Option(
       names = "--redis",
       paramLabel = "URI",
       description =
-          "use this Redis, for example redis://user:password@localhost:6379/0 (rediss:// for TLS),"
-              + " under keys that begin with paddock-demo: and are removed in the end (default:"
-              + " start one)")
+          "use this Redis, under keys that begin with paddock-demo: and are removed in the end"
+              + " (default: start one). For example redis://user:password@localhost:6379/0,"
+              + " rediss:// for TLS, redis://host:6379,host:6379 for nodes of a cluster,"
+              + " redis-sentinel://host:26379,host:26379#mymaster")
   private @Nullable String redis;
 
   @Option(names = "--json", description = "print one JSON object in place of the table")
@@ -126,7 +148,21 @@ public final class DemoCommand implements Callable<Integer> {
   public Integer call() {
     Settings settings = settings();
     List<Experiment> experiments = experiments();
+    tellWhatIsLeftOut();
     return run(settings, experiments, limit(settings), json, System.out, System.err);
+  }
+
+  /** Who names Sentinels or a cluster may look for the experiments that are about them. */
+  private void tellWhatIsLeftOut() {
+    if (redis == null || !only.isEmpty() || !RedisAddress.isOfSeveral(redis)) {
+      return;
+    }
+    List<Experiment> possible = Catalogue.on(null);
+    for (Experiment each : Catalogue.all()) {
+      if (!possible.contains(each)) {
+        System.err.println("Left out: " + each.name() + " " + needs(each) + ".");
+      }
+    }
   }
 
   /**
@@ -205,8 +241,32 @@ public final class DemoCommand implements Callable<Integer> {
                 loadMillis * 3 / 4,
                 " (a quarter to three quarters of the load time)");
     int repeatCount = number("--repeat", repeat, 1, 100);
+    if (redis != null && topology != null) {
+      throw refused(
+          "--topology says which servers to start, and --redis which to use instead: leave one of"
+              + " them out");
+    }
     return new Settings(
-        processCount, callerCount, loadMillis, leaseMillis, repeatCount, checkedUri(redis));
+        processCount,
+        callerCount,
+        loadMillis,
+        leaseMillis,
+        repeatCount,
+        checkedUri(redis),
+        checkedTopology());
+  }
+
+  private Topology checkedTopology() {
+    Topology found = topology == null ? Topology.STANDALONE : Topology.of(topology);
+    if (found == null) {
+      throw refused(
+          "--topology: must be one of "
+              + String.join(", ", Topology.options())
+              + ", is \""
+              + topology
+              + "\"");
+    }
+    return found;
   }
 
   /**
@@ -226,9 +286,23 @@ public final class DemoCommand implements Callable<Integer> {
                 + String.join(", ", Catalogue.names()));
       }
     }
-    return Catalogue.all().stream()
+    List<Experiment> possible = Catalogue.on(redis == null ? checkedTopology() : null);
+    for (Experiment each : Catalogue.all()) {
+      if (names.contains(each.name()) && !possible.contains(each)) {
+        throw refused("--only: " + each.name() + " " + needs(each));
+      }
+    }
+    return possible.stream()
         .filter(experiment -> names.isEmpty() || names.contains(experiment.name()))
         .toList();
+  }
+
+  private static String needs(Experiment experiment) {
+    return "does harm to servers, so it runs on those that the demo starts: use "
+        + experiment.topologies().stream()
+            .sorted()
+            .map(each -> "--topology " + each.option())
+            .collect(Collectors.joining(" or "));
   }
 
   private int number(String option, String text, int min, int max) {

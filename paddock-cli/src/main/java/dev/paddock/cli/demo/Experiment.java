@@ -5,6 +5,7 @@
 package dev.paddock.cli.demo;
 
 import java.io.IOException;
+import java.util.EnumSet;
 import java.util.Set;
 
 /** One experiment: what is expected, how it is carried out, what came of it. */
@@ -30,6 +31,16 @@ interface Experiment {
    * @return in words and numbers
    */
   String expected(Settings settings);
+
+  /**
+   * Returns on which of the demo's own servers it can be carried out. On those of somebody else, to
+   * which no harm may be done, it is if it can be on all of these.
+   *
+   * @return the topologies
+   */
+  default Set<Topology> topologies() {
+    return EnumSet.allOf(Topology.class);
+  }
 
   /**
    * Returns how its callers read.

@@ -17,7 +17,7 @@ final class Fleet implements AutoCloseable {
   private final PrintStream complaints;
   private final String redisUri;
   private final String prefix;
-  private final long redisPid;
+  private volatile List<Long> redisPids;
   private final List<WorkerProcess> workers = new CopyOnWriteArrayList<>();
   private final ReentrantLock starting = new ReentrantLock();
   private boolean killed;
@@ -29,14 +29,19 @@ final class Fleet implements AutoCloseable {
    * @param complaints takes what the processes print besides
    * @param redisUri where Redis is
    * @param prefix what all keys begin with
-   * @param redisPid which process to stop if this one dies; 0 for none
+   * @param redisPids which processes to stop if this one dies
    */
-  Fleet(Journal journal, PrintStream complaints, String redisUri, String prefix, long redisPid) {
+  Fleet(
+      Journal journal,
+      PrintStream complaints,
+      String redisUri,
+      String prefix,
+      List<Long> redisPids) {
     this.journal = journal;
     this.complaints = complaints;
     this.redisUri = redisUri;
     this.prefix = prefix;
-    this.redisPid = redisPid;
+    this.redisPids = redisPids;
   }
 
   /**
@@ -73,7 +78,7 @@ final class Fleet implements AutoCloseable {
       }
       WorkerProcess worker =
           WorkerProcess.start(
-              new Order.Hello(number, redisUri, prefix, redisPid), journal, complaints);
+              new Order.Hello(number, redisUri, prefix, redisPids), journal, complaints);
       if (number == workers.size()) {
         workers.add(worker);
       } else {
@@ -83,6 +88,18 @@ final class Fleet implements AutoCloseable {
     } finally {
       starting.unlock();
     }
+  }
+
+  /**
+   * Says which servers there are now.
+   *
+   * @param pids which processes to stop if this one dies, in place of those before
+   */
+  void serversAre(List<Long> pids) {
+    redisPids = pids;
+    workers().stream()
+        .filter(WorkerProcess::isAlive)
+        .forEach(worker -> worker.send(new Order.Outlive(pids)));
   }
 
   List<WorkerProcess> workers() {

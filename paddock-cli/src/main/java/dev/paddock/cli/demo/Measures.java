@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 
 /** What the reports of an experiment add up to. Pure functions. */
 final class Measures {
@@ -75,6 +76,19 @@ final class Measures {
       most = Math.max(most, begun - ended);
     }
     return most;
+  }
+
+  /**
+   * Finds how many loads ran at once at most in one and the same process.
+   *
+   * @param loads the loads
+   * @return the largest number; 0 without loads
+   */
+  static int mostAtOnceInOneProcess(Collection<Load> loads) {
+    return loads.stream().collect(Collectors.groupingBy(Load::process)).values().stream()
+        .mapToInt(Measures::mostAtOnce)
+        .max()
+        .orElse(0);
   }
 
   private static long[] sorted(Collection<Load> loads, ToLongFunction<Load> instant) {

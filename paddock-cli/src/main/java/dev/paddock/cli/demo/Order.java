@@ -12,6 +12,7 @@ import java.util.List;
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "order")
 @JsonSubTypes({
   @JsonSubTypes.Type(Order.Hello.class),
+  @JsonSubTypes.Type(Order.Outlive.class),
   @JsonSubTypes.Type(Order.Aggregation.class),
   @JsonSubTypes.Type(Order.LetGo.class),
   @JsonSubTypes.Type(Order.InvalidationReturned.class),
@@ -29,9 +30,17 @@ sealed interface Order {
    * @param process number of this worker, from 0
    * @param redisUri where Redis is
    * @param prefix what all keys begin with
-   * @param redisPid the Redis to stop when the coordinator is gone; 0 for none
+   * @param redisPids the servers to stop when the coordinator is gone
    */
-  record Hello(int process, String redisUri, String prefix, long redisPid) implements Order {}
+  record Hello(int process, String redisUri, String prefix, List<Long> redisPids)
+      implements Order {}
+
+  /**
+   * Servers were started again.
+   *
+   * @param redisPids the servers to stop when the coordinator is gone, in place of those before
+   */
+  record Outlive(List<Long> redisPids) implements Order {}
 
   /**
    * How the aggregation behaves from now on.

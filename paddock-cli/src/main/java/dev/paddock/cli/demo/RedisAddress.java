@@ -7,6 +7,8 @@ package dev.paddock.cli.demo;
 import dev.paddock.Paddock;
 import dev.paddock.redis.lettuce.LettuceRedis;
 import io.lettuce.core.RedisURI;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -18,23 +20,46 @@ final class RedisAddress {
   private RedisAddress() {}
 
   /**
-   * Reads a URI.
+   * Reads a URI in any form that Paddock takes.
    *
    * @param uri the text
-   * @return the same for Lettuce
+   * @return the same for Lettuce: one URI of a server or with Sentinels, or one for each of several
+   *     nodes of a cluster
    * @throws IllegalArgumentException if it is malformed; the message does not repeat it
    */
-  static RedisURI parse(String uri) {
+  static List<RedisURI> parse(String uri) {
     LettuceRedis.connect(uri);
-    if (uri.indexOf(',') >= 0
-        || uri.regionMatches(true, 0, "redis-", 0, 6)
-        || uri.regionMatches(true, 0, "rediss-", 0, 7)) {
-      throw new IllegalArgumentException(
-          "the demo runs on one server, for its recipes know no Sentinels and no cluster");
-    }
     int scheme = uri.indexOf(':');
-    RedisURI parsed =
-        RedisURI.create(uri.substring(0, scheme).toLowerCase(Locale.ROOT) + uri.substring(scheme));
+    String checked = uri.substring(0, scheme).toLowerCase(Locale.ROOT) + uri.substring(scheme);
+    if (checked.substring(0, scheme).endsWith("-sentinel")) {
+      return List.of(RedisURI.create(checked));
+    }
+    // What is wrong with it has been refused above: what is left to do is to find the commas.
+    int from = Math.max(scheme + 3, checked.lastIndexOf('@') + 1);
+    int to = from;
+    while (to < checked.length() && "/?".indexOf(checked.charAt(to)) < 0) {
+      to++;
+    }
+    String before = checked.substring(0, from);
+    String after = checked.substring(to);
+    return Arrays.stream(checked.substring(from, to).split(",", -1))
+        .map(host -> one(before + host + after))
+        .toList();
+  }
+
+  /**
+   * Tells whether a URI names Sentinels, or several nodes of a cluster.
+   *
+   * @param uri a URI that {@link #parse} takes
+   * @return true if so
+   */
+  static boolean isOfSeveral(String uri) {
+    List<RedisURI> uris = parse(uri);
+    return uris.size() > 1 || !uris.get(0).getSentinels().isEmpty();
+  }
+
+  private static RedisURI one(String uri) {
+    RedisURI parsed = RedisURI.create(uri);
     // Lettuce leaves the port on a host that has an underscore in its name.
     Matcher matcher = NAME_AND_PORT.matcher(String.valueOf(parsed.getHost()));
     if (matcher.matches()) {
@@ -47,10 +72,10 @@ final class RedisAddress {
   /**
    * Connects once, as Paddock does.
    *
-   * @param uri the server
+   * @param uri where
    * @throws dev.paddock.StoreException if Paddock can't use it; the message says why and what to do
    */
-  static void check(RedisURI uri) {
-    Paddock.newBuilder().store(LettuceRedis.connect(uri)).build().close();
+  static void check(String uri) {
+    Paddock.connect(uri).close();
   }
 }

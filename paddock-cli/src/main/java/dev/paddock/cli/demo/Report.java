@@ -121,9 +121,12 @@ sealed interface Report {
    * What is stored.
    *
    * @param cell the cell
-   * @param version of the stored value; 0 if none is
+   * @param version of the stored value; 0 if none is, {@link #UNREACHABLE} if Redis could not be
+   *     asked
    */
-  record Peeked(String cell, long version) implements Report {}
+  record Peeked(String cell, long version) implements Report {
+    static final long UNREACHABLE = -1;
+  }
 
   /**
    * Something failed that the experiment had not foreseen.

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param loadMillis how long the aggregation takes
  * @param leaseMillis length of leases and locks
  * @param repeat how often each experiment is run
- * @param redisUri where Redis is; null to start one
+ * @param redisUri where Redis is; null to start servers
+ * @param topology how servers that are started are arranged
  */
 record Settings(
     int processes,
@@ -22,7 +23,8 @@ record Settings(
     long loadMillis,
     long leaseMillis,
     int repeat,
-    @Nullable String redisUri) {
+    @Nullable String redisUri,
+    Topology topology) {
 
   /**
    * Returns how many callers there are in all processes.

@@ -4,7 +4,7 @@
  */
 package dev.paddock.cli.demo;
 
-import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -19,11 +19,14 @@ final class Stage {
   private static final long LEAD_MICROS = TimeUnit.MILLISECONDS.toMicros(100);
 
   private static final int WARM_UPS = 2;
+  private static final long CONTACT_MICROS = TimeUnit.SECONDS.toMicros(30);
+  private static final long CONTACT_POLL_MICROS = TimeUnit.MILLISECONDS.toMicros(20);
 
   private final Settings settings;
   private final Fleet fleet;
   private final Journal journal;
-  private final RedisCommands<String, String> redis;
+  private final RedisClusterCommands<String, String> redis;
+  private final @Nullable OwnServers servers;
   private final String prefix;
   private final @Nullable CommandMeter meter;
   private final String suffix;
@@ -36,6 +39,7 @@ final class Stage {
    * @param fleet the processes
    * @param journal their reports
    * @param redis a connection of the coordinator's own
+   * @param servers what the demo started; null if Redis is somebody else's
    * @param prefix what all keys begin with
    * @param meter counts commands; null if that can't be done
    * @param suffix makes the names of cells unique
@@ -44,7 +48,8 @@ final class Stage {
       Settings settings,
       Fleet fleet,
       Journal journal,
-      RedisCommands<String, String> redis,
+      RedisClusterCommands<String, String> redis,
+      @Nullable OwnServers servers,
       String prefix,
       @Nullable CommandMeter meter,
       String suffix) {
@@ -52,6 +57,7 @@ final class Stage {
     this.fleet = fleet;
     this.journal = journal;
     this.redis = redis;
+    this.servers = servers;
     this.prefix = prefix;
     this.meter = meter;
     this.suffix = suffix;
@@ -69,8 +75,51 @@ final class Stage {
     return fleet.worker(process);
   }
 
-  RedisCommands<String, String> redis() {
+  RedisClusterCommands<String, String> redis() {
     return redis;
+  }
+
+  /**
+   * Returns the servers, one of which may be killed.
+   *
+   * @return the servers
+   * @throws DemoException if there are none of the kind
+   */
+  OwnServers.WithStandIns serversWithStandIns() {
+    if (servers instanceof OwnServers.WithStandIns found) {
+      return found;
+    }
+    throw new DemoException("no server can be killed here");
+  }
+
+  /**
+   * Returns the servers, between which slots may be moved.
+   *
+   * @return the servers
+   * @throws DemoException if there are none of the kind
+   */
+  OwnServers.WithSlots serversWithSlots() {
+    if (servers instanceof OwnServers.WithSlots found) {
+      return found;
+    }
+    throw new DemoException("no slot can be moved here");
+  }
+
+  /**
+   * Starts what was killed, and lets the processes know.
+   *
+   * @param killed the servers
+   */
+  void restore(OwnServers.WithStandIns killed) {
+    try {
+      killed.restore();
+    } finally {
+      fleet.serversAre(killed.pids());
+    }
+  }
+
+  String valueKey(Cell cell) {
+    return CacheAside.valueKey(prefix, cell);
   }
 
   String lockKey(Cell cell) {
@@ -218,7 +267,8 @@ final class Stage {
    *
    * @param process by which process
    * @param cell where
-   * @return the version; 0 if nothing is stored
+   * @return the version; 0 if nothing is stored, {@link Report.Peeked#UNREACHABLE} if Redis could
+   *     not be asked
    * @throws InterruptedException if the thread was interrupted
    */
   long storedVersion(int process, Cell cell) throws InterruptedException {
@@ -232,6 +282,25 @@ final class Stage {
               return found.size() > before ? found.get(before) : null;
             })
         .version();
+  }
+
+  /**
+   * Waits until each process gets through to Redis.
+   *
+   * @param cell to the server of which key
+   * @throws DemoException if one does not in time
+   * @throws InterruptedException if the thread was interrupted
+   */
+  void awaitContact(Cell cell) throws InterruptedException {
+    long givesUpMicros = WallClock.micros() + CONTACT_MICROS;
+    for (int process = 0; process < settings.processes(); process++) {
+      while (storedVersion(process, cell) == Report.Peeked.UNREACHABLE) {
+        if (WallClock.micros() > givesUpMicros) {
+          throw new DemoException("process " + process + " does not get through to Redis again");
+        }
+        WallClock.sleepUntil(WallClock.micros() + CONTACT_POLL_MICROS);
+      }
+    }
   }
 
   private List<Report.Peeked> peeked(Cell cell) {
@@ -350,5 +419,17 @@ final class Stage {
    */
   @Nullable Long commands() throws InterruptedException {
     return meter == null ? null : meter.end();
+  }
+
+  /**
+   * Returns how many commands the processes sent, although a server was killed: what that one got
+   * is counted up to its end.
+   *
+   * @param killed host and port of the server
+   * @return their number; null if it is not known
+   * @throws InterruptedException if the thread was interrupted
+   */
+  @Nullable Long commandsWithout(String killed) throws InterruptedException {
+    return meter == null ? null : meter.endWithout(killed);
   }
 }

@@ -51,15 +51,15 @@ final class Table {
             "expected",
             "observed",
             "met"));
-    boolean withPaddock = false;
+    String title = "";
     for (int i = 0; i < rows.size(); i++) {
-      boolean paddock = rows.get(i).name().startsWith("paddock-");
-      if (i == 0 || paddock != withPaddock) {
-        String title = paddock ? "With Paddock" : "Without Paddock";
-        lines.add("-- " + title + " " + "-".repeat(WIDTH - 4 - title.length()));
+      Experiment experiment = experiments.get(i);
+      String next = title(experiment);
+      if (!next.equals(title)) {
+        lines.add("-- " + next + " " + "-".repeat(WIDTH - 4 - next.length()));
       }
-      withPaddock = paddock;
-      row(lines, experiments.get(i).summary(), rows.get(i));
+      title = next;
+      row(lines, experiment, rows.get(i));
     }
     lines.add("-".repeat(WIDTH));
     lines.addAll(
@@ -77,20 +77,21 @@ final class Table {
     return String.join("\n", lines) + "\n";
   }
 
-  private static void row(List<String> lines, String summary, Row row) {
-    Waits waits = row.waitMillis();
+  private static String title(Experiment experiment) {
+    return readsNothing(experiment)
+        ? "Leases for other work than loading"
+        : experiment.name().startsWith("paddock-") ? "With Paddock" : "Without Paddock";
+  }
+
+  /** Under a lease nothing is read, so there are no loads and no waits to count. */
+  private static boolean readsNothing(Experiment experiment) {
+    return experiment.strategies().isEmpty();
+  }
+
+  private static void row(List<String> lines, Experiment experiment, Row row) {
     List<String> left = new ArrayList<>();
-    left.add(
-        numbers(
-            row.name(),
-            row.loads(),
-            row.mostLoadsAtOnce(),
-            row.staleAnswers(),
-            waits.p50(),
-            waits.p99(),
-            waits.max(),
-            row.redisCommands() == null ? "?" : row.redisCommands()));
-    wrap(summary, LEFT - 2).forEach(text -> left.add("  " + text));
+    left.add(readsNothing(experiment) ? row.name() : measured(row));
+    wrap(experiment.summary(), LEFT - 2).forEach(text -> left.add("  " + text));
     List<String> expected = wrap(row.expected(), TEXT);
     List<String> observed = wrap(row.observed(), TEXT);
     int height = Math.max(left.size(), Math.max(expected.size(), observed.size()));
@@ -98,6 +99,19 @@ final class Table {
       String met = i > 0 ? "" : row.met() ? "yes" : "NO";
       lines.add(line(cell(left, i), cell(expected, i), cell(observed, i), met));
     }
+  }
+
+  private static String measured(Row row) {
+    Waits waits = row.waitMillis();
+    return numbers(
+        row.name(),
+        row.loads(),
+        row.mostLoadsAtOnce(),
+        row.staleAnswers(),
+        waits.p50(),
+        waits.p99(),
+        waits.max(),
+        row.redisCommands() == null ? "?" : row.redisCommands());
   }
 
   private static String cell(List<String> lines, int i) {

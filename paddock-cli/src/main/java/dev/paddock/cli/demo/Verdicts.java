@@ -4,6 +4,8 @@
  */
 package dev.paddock.cli.demo;
 
+import dev.paddock.FenceOutcome;
+import dev.paddock.LeaseOutcome;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -219,6 +221,145 @@ final class Verdicts {
             + invalidations
             + " invalidations; "
             + (stored == 0 && !present ? "nothing stored" : stored + " fills stored"));
+  }
+
+  static Verdict paddockMigrated(
+      int callers, int loads, List<Report.Answer> answers, boolean stored, boolean arrived) {
+    int answered = Measures.withValue(answers);
+    boolean safe = answered == callers && stored && arrived;
+    return new Verdict(
+        loads == 1 && safe,
+        loads > 1 && safe,
+        count(loads, "load")
+            + "; "
+            + answered
+            + " of "
+            + callers
+            + " answered; the value is "
+            + (stored ? "stored" : "NOT stored")
+            + ", "
+            + (arrived ? "" : "NOT ")
+            + "at the new master");
+  }
+
+  /**
+   * Judges a server that was killed and replaced.
+   *
+   * @param callers how many callers asked, before the kill and again after the replacement
+   * @param loads the loads for those before
+   * @param answers what those before got
+   * @param loadsAfter how many loads there were for those after
+   * @param answersAfter what those after got
+   * @param outdated how many answers were older than an invalidation allows
+   * @param awayMillis how long after the replacement the last process got through to Redis; told,
+   *     and not judged
+   * @return the verdict
+   */
+  static Verdict paddockFailover(
+      int callers,
+      List<Load> loads,
+      List<Report.Answer> answers,
+      int loadsAfter,
+      List<Report.Answer> answersAfter,
+      int outdated,
+      long awayMillis) {
+    int answered = Measures.withValue(answers);
+    int answeredAfter = Measures.withValue(answersAfter);
+    int together = Measures.mostAtOnceInOneProcess(loads);
+    boolean safe =
+        answered == callers && answeredAfter == callers && together == 1 && outdated == 0;
+    return new Verdict(
+        loadsAfter == 1 && safe,
+        loadsAfter > 1 && safe,
+        answered
+            + " of "
+            + callers
+            + " answered with "
+            + count(loads.size(), "load")
+            + ", at most "
+            + together
+            + " at once in a process; through to the new master after "
+            + awayMillis
+            + " ms, then "
+            + answeredAfter
+            + " of "
+            + callers
+            + " with "
+            + count(loadsAfter, "load")
+            + (outdated == 0 ? "" : ", " + outdated + " too old"));
+  }
+
+  /**
+   * Judges two holders of one lease.
+   *
+   * @param both whether both believed that they held it
+   * @param oldToken the token of the first
+   * @param newToken the token of the second
+   * @param accepted whether the fence accepted the second
+   * @param late what the fence said to the first, which wrote after the second
+   * @param fenced the value behind the fence in the end
+   * @param unfenced the value without one in the end
+   * @return the verdict
+   */
+  static Verdict twoHolders(
+      boolean both,
+      long oldToken,
+      long newToken,
+      boolean accepted,
+      FenceOutcome late,
+      String fenced,
+      String unfenced) {
+    return new Verdict(
+        both
+            && newToken > oldToken
+            && accepted
+            && late.equals(new FenceOutcome.Rejected(oldToken, newToken))
+            && fenced.equals("new")
+            && unfenced.equals("stale"),
+        (both ? "2 holders" : "1 holder")
+            + ", token "
+            + (newToken > oldToken ? "greater by " + (newToken - oldToken) : "NOT greater")
+            + "; late write "
+            + (late.accepted() ? "ACCEPTED" : "refused")
+            + "; fenced value "
+            + fenced
+            + ", unfenced "
+            + unfenced);
+  }
+
+  /**
+   * Judges a lease by quorum whose servers die.
+   *
+   * @param kept whether it was still held, and refused to others, when it had been renewed by what
+   *     is left
+   * @param outcome how it ended
+   * @param oldToken its token
+   * @param newToken the token of the next holder
+   * @param refusedMillis how long it took to be refused where no majority is left; negative if it
+   *     was granted
+   * @param limitMillis how long it may take
+   * @return the verdict
+   */
+  static Verdict lostMinority(
+      boolean kept,
+      LeaseOutcome outcome,
+      long oldToken,
+      long newToken,
+      long refusedMillis,
+      long limitMillis) {
+    return new Verdict(
+        kept
+            && outcome == LeaseOutcome.RELEASED
+            && newToken > oldToken
+            && refusedMillis >= 0
+            && refusedMillis <= limitMillis,
+        (kept ? "held and renewed by 3 of 5" : "LOST with 3 of 5 left")
+            + ", then "
+            + outcome
+            + "; next token "
+            + (newToken > oldToken ? "greater" : "NOT greater")
+            + "; with 2 of 5 "
+            + (refusedMillis < 0 ? "GRANTED" : "refused after " + refusedMillis + " ms"));
   }
 
   /** When the load after a failed one began. */

@@ -8,16 +8,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.paddock.CacheEvent;
 import dev.paddock.Paddock;
-import dev.paddock.redis.lettuce.LettuceRedis;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.sync.RedisCommands;
+import dev.paddock.StoreException;
+import dev.paddock.cli.process.Json;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -36,6 +36,9 @@ import picocli.CommandLine.Command;
  */
 @Command(name = "worker", hidden = true)
 public final class WorkerCommand implements Callable<Integer> {
+  /** All processes start at once, on a machine that may have few cores. */
+  private static final Duration CONNECT_MAX = Duration.ofSeconds(30);
+
   private final ReentrantLock outputLock = new ReentrantLock();
   private final ConcurrentMap<Long, Callers> runs = new ConcurrentHashMap<>();
   private final ConcurrentMap<String, Map<String, LongAdder>> events = new ConcurrentHashMap<>();
@@ -60,36 +63,35 @@ public final class WorkerCommand implements Callable<Integer> {
     if (hello == null) {
       return 0;
     }
-    RedisURI uri = RedisAddress.parse(hello.redisUri());
-    RedisClient client = RedisClient.create(uri);
-    try (StatefulRedisConnection<String, String> connection = client.connect();
+    try (Redis redis = Redis.connect(hello.redisUri());
         Paddock paddock =
             Paddock.newBuilder()
-                .store(LettuceRedis.using(client, uri))
+                .store(hello.redisUri())
+                .connectTimeout(CONNECT_MAX)
                 .listener(event -> noteEvent(output, event))
                 .build()) {
       Source source = new Source(hello.process(), report -> send(output, report));
-      Worker worker = new Worker(output, hello, connection.sync(), paddock, source);
+      Worker worker = new Worker(output, hello, redis.commands(), paddock, source);
       send(output, new Report.Ready());
+      List<Long> redisPids = hello.redisPids();
       Order order = next(orders);
       while (order != null && !(order instanceof Order.Bye)) {
+        if (order instanceof Order.Outlive outlive) {
+          redisPids = outlive.redisPids();
+        }
         worker.take(order);
         order = next(orders);
       }
       if (order == null) {
-        outlive(hello.redisPid());
+        outlive(redisPids);
       }
-    } finally {
-      client.shutdown();
     }
     return 0;
   }
 
   /** The coordinator is gone without a farewell: its Redis goes too, and this process at once. */
-  private static void outlive(long redisPid) {
-    if (redisPid != 0) {
-      ProcessHandle.of(redisPid).ifPresent(ProcessHandle::destroy);
-    }
+  private static void outlive(List<Long> redisPids) {
+    redisPids.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
     Runtime.getRuntime().halt(1);
   }
 
@@ -137,14 +139,14 @@ public final class WorkerCommand implements Callable<Integer> {
     Worker(
         PrintStream output,
         Order.Hello hello,
-        RedisCommands<String, String> redis,
+        RedisClusterCommands<String, String> redis,
         Paddock connected,
         Source source) {
       this.output = output;
       this.source = source;
-      this.stalls = new StallMeter(redis);
-      stalls.start();
       String prefix = hello.prefix();
+      this.stalls = new StallMeter(connected, prefix);
+      stalls.start();
       paddock = new PaddockReading(connected, source, prefix);
       readings.put(Strategy.UNPROTECTED, new CacheAside.Unprotected(redis, source, prefix));
       readings.put(Strategy.IN_PROCESS, new CacheAside.InProcess(redis, source, prefix));
@@ -185,16 +187,12 @@ public final class WorkerCommand implements Callable<Integer> {
       } else if (order instanceof Order.Invalidate invalidate) {
         inBackground(() -> invalidate(invalidate));
       } else if (order instanceof Order.Peek peek) {
-        inBackground(
-            () ->
-                send(
-                    output,
-                    new Report.Peeked(peek.cell().name(), paddock.storedVersion(peek.cell()))));
+        inBackground(() -> peek(peek));
       }
     }
 
     private void start(Order.Run run) {
-      stalls.begin();
+      stalls.begin(run.cell());
       Callers callers =
           new Callers(
               run,
@@ -215,6 +213,16 @@ public final class WorkerCommand implements Callable<Integer> {
       Leaderboard value = source.earlier();
       reading(seed.strategy()).seedExpired(seed.cell(), value);
       send(output, new Report.Seeded(seed.cell().name(), value.version()));
+    }
+
+    private void peek(Order.Peek peek) {
+      long version;
+      try {
+        version = paddock.storedVersion(peek.cell());
+      } catch (StoreException e) {
+        version = Report.Peeked.UNREACHABLE;
+      }
+      send(output, new Report.Peeked(peek.cell().name(), version));
     }
 
     private void invalidate(Order.Invalidate invalidate) {

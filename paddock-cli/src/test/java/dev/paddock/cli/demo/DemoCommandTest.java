@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 final class DemoCommandTest {
@@ -19,7 +21,8 @@ final class DemoCommandTest {
 
   @Test
   void settings_noOptions_areTheDocumentedDefaults() {
-    assertThat(parsed().settings()).isEqualTo(new Settings(4, 50, 200, 150, 1, null));
+    assertThat(parsed().settings())
+        .isEqualTo(new Settings(4, 50, 200, 150, 1, null, Topology.STANDALONE));
   }
 
   @Test
@@ -33,7 +36,8 @@ final class DemoCommandTest {
                     "--repeat=3",
                     "--redis=redis://localhost:6380/2")
                 .settings())
-        .isEqualTo(new Settings(2, 5, 1000, 250, 3, "redis://localhost:6380/2"));
+        .isEqualTo(
+            new Settings(2, 5, 1000, 250, 3, "redis://localhost:6380/2", Topology.STANDALONE));
   }
 
   @Test
@@ -48,7 +52,33 @@ final class DemoCommandTest {
 
   @Test
   void experiments_noneChosen_areAll() {
-    assertThat(parsed().experiments()).hasSize(13).isEqualTo(Catalogue.all());
+    assertThat(parsed().experiments()).hasSize(15).isEqualTo(Catalogue.on(Topology.STANDALONE));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "standalone,STANDALONE,15,redlock",
+    "Replicas,REPLICAS,13,paddock-failing",
+    "sentinel,SENTINEL,14,paddock-failover",
+    "cluster,CLUSTER,15,paddock-failover"
+  })
+  void experiments_onATopology_areThoseThatItsServersTake(
+      String option, Topology topology, int number, String last) {
+    DemoCommand command = parsed("--topology", option);
+    assertThat(command.settings().topology()).isEqualTo(topology);
+    assertThat(command.experiments())
+        .hasSize(number)
+        .last()
+        .extracting(Experiment::name)
+        .isEqualTo(last);
+  }
+
+  @Test
+  void experiments_onServersOfSomebodyElse_doThemNoHarm() {
+    assertThat(parsed("--redis=redis-sentinel://localhost#mymaster").experiments())
+        .extracting(Experiment::name)
+        .hasSize(13)
+        .doesNotContain("paddock-failover", "paddock-migrated", "failover", "redlock");
   }
 
   @Test

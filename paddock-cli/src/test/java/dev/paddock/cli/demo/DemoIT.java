@@ -8,6 +8,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.paddock.cli.process.Json;
 import dev.paddock.testkit.RedisServerProcess;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -17,11 +18,9 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,49 +29,24 @@ final class DemoIT {
   /** A lease that a machine which is busy with other things can keep. */
   private static final List<String> LONG_LEASE = List.of("--load-time=1500ms", "--lease=1s");
 
-  private static final Settings SETTINGS = new Settings(2, 5, 300, 200, 1, null);
-  private static final Duration LIMIT = Duration.ofMinutes(3);
+  private static final Settings SETTINGS =
+      new Settings(2, 5, 300, 200, 1, null, Topology.STANDALONE);
+  private static final Duration LIMIT = DemoJar.LIMIT;
 
   @TempDir private Path folder;
 
-  private record Run(int exitCode, String out, String err) {
-    JsonReport json() {
-      return Json.read(out, JsonReport.class);
-    }
-  }
-
   private Process start(String... options) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-jar");
-    command.add(Path.of(System.getProperty("basedir", "."), "target", "paddock.jar").toString());
-    command.addAll(List.of("demo", "--processes=2", "--callers=5"));
-    if (List.of(options).stream().noneMatch(option -> option.startsWith("--load-time"))) {
-      command.addAll(LONG_LEASE);
-    }
-    command.addAll(List.of(options));
-    return new ProcessBuilder(command)
-        .redirectOutput(folder.resolve("out").toFile())
-        .redirectError(folder.resolve("err").toFile())
-        .start();
+    return new DemoJar(folder, LONG_LEASE).start(options);
   }
 
-  private Run run(String... options) throws IOException, InterruptedException {
-    Process process = start(options);
-    try {
-      assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-      return new Run(
-          process.exitValue(),
-          Files.readString(folder.resolve("out"), UTF_8),
-          Files.readString(folder.resolve("err"), UTF_8));
-    } finally {
-      process.destroyForcibly();
-    }
+  private DemoJar.Run run(String... options) throws IOException, InterruptedException {
+    return new DemoJar(folder, LONG_LEASE).run(options);
   }
 
   @Test
   void demo_json_printsOneObjectAndNothingElse() throws Exception {
-    Run run = run("--only=unprotected,plain-del,token-release", "--load-time=200ms", "--json");
+    DemoJar.Run run =
+        run("--only=unprotected,plain-del,token-release", "--load-time=200ms", "--json");
 
     assertThat(run.exitCode()).describedAs(run.err() + run.out()).isZero();
     assertThat(run.out().strip()).doesNotContain("\n");
@@ -97,7 +71,7 @@ final class DemoIT {
 
   @Test
   void demo_holderKilledOrStopped_comesOutAsExpected() throws Exception {
-    Run run = run("--only=paddock-wait,paddock-killed,paddock-paused", "--json");
+    DemoJar.Run run = run("--only=paddock-wait,paddock-killed,paddock-paused", "--json");
 
     assertThat(run.exitCode()).describedAs(run.err() + run.out()).isZero();
     assertThat(run.json().experiments()).extracting(Row::met).containsExactly(true, true, true);
@@ -111,7 +85,8 @@ final class DemoIT {
       RedisClient client = RedisClient.create(uri);
       try (StatefulRedisConnection<String, String> connection = client.connect()) {
         connection.sync().set("theirs", "1");
-        Run run = run("--only=check-then-set,paddock-stale,paddock-invalidated", "--redis=" + uri);
+        DemoJar.Run run =
+            run("--only=check-then-set,paddock-stale,paddock-invalidated", "--redis=" + uri);
 
         assertThat(run.exitCode()).describedAs(run.err() + run.out()).isZero();
         assertThat(run.out()).contains("paddock-stale", "All 3 came out as expected.");
@@ -139,7 +114,7 @@ final class DemoIT {
               "redis://:geheim@" + address + "/99",
               "it has no database 99");
       for (Map.Entry<String, String> each : reasons.entrySet()) {
-        Run run = run("--redis=" + each.getKey());
+        DemoJar.Run run = run("--redis=" + each.getKey());
 
         assertThat(run.exitCode()).isEqualTo(1);
         assertThat(run.out()).isEmpty();
@@ -258,7 +233,7 @@ final class DemoIT {
         .allMatch(
             line ->
                 line.matches(
-                    "Starting (Redis|2 processes)\\.|\\[1/13] unprotected \\([^)]*\\) \\.*"));
+                    "Starting (Redis|2 processes)\\.|\\[1/15] unprotected \\([^)]*\\) \\.*"));
     assertThat(folder.resolve("out")).isEmptyFile();
   }
 
@@ -269,7 +244,7 @@ final class DemoIT {
         .until(
             () ->
                 process.descendants().count() >= 3
-                    && Files.readString(folder.resolve("err"), UTF_8).contains("[1/13]"));
+                    && Files.readString(folder.resolve("err"), UTF_8).contains("[1/15]"));
     List<ProcessHandle> descendants = process.descendants().toList();
     end.run();
     await()

@@ -6,6 +6,7 @@ package dev.paddock.cli.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.paddock.cli.process.Json;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -48,6 +48,16 @@ final class MeasuresTest {
   }
 
   @Test
+  void mostAtOnceInOneProcess_loadsOfOthers_doNotCount() {
+    Load elsewhere = new Load(1, 9, 5, 5, 25, false);
+    assertThat(Measures.mostAtOnceInOneProcess(List.of(load(0, 10), load(10, 20), elsewhere)))
+        .isEqualTo(1);
+    assertThat(Measures.mostAtOnceInOneProcess(List.of(load(0, 11), load(10, 20), elsewhere)))
+        .isEqualTo(2);
+    assertThat(Measures.mostAtOnceInOneProcess(List.of())).isZero();
+  }
+
+  @Test
   void loads_beginAndEnd_arePaired() {
     List<Journal.Entry> entries =
         List.of(

@@ -6,6 +6,7 @@ package dev.paddock.cli.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.paddock.cli.process.Json;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -17,7 +18,8 @@ final class MessagesTest {
 
   static Stream<Order> orders() {
     return Stream.of(
-        new Order.Hello(3, "redis://:geheim@localhost", "prefix:", 4711),
+        new Order.Hello(3, "redis://:geheim@localhost", "prefix:", List.of(4711L, 4712L)),
+        new Order.Outlive(List.of(4713L)),
         new Order.Aggregation(200, true, false, true, false),
         new Order.LetGo(List.of(1_000_001L)),
         new Order.InvalidationReturned(1_700_000_000_000_000L),

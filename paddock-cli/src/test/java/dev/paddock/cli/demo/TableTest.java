@@ -10,7 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class TableTest {
-  private static final Settings SETTINGS = new Settings(4, 50, 200, 150, 1, null);
+  private static final Settings SETTINGS =
+      new Settings(4, 50, 200, 150, 1, null, Topology.STANDALONE);
 
   private static Row row(String name, boolean met) {
     return new Row(
@@ -64,7 +65,8 @@ final class TableTest {
                         16000,
                         new Waits(60000, 60000, 60000),
                         999_999L,
-                        experiment.expected(new Settings(8, 200, 5000, 3750, 1, null)),
+                        experiment.expected(
+                            new Settings(8, 200, 5000, 3750, 1, null, Topology.STANDALONE)),
                         "after 60 s: still no " + "x".repeat(200),
                         true))
             .toArray(Row[]::new);
@@ -85,6 +87,14 @@ final class TableTest {
         .containsOnlyOnce("-- Without Paddock -")
         .containsOnlyOnce("-- With Paddock -")
         .endsWith("All 3 came out as expected.\n");
+  }
+
+  @Test
+  void table_leases_haveAHeadingOfTheirOwnAndNoNumbers() {
+    assertThat(draw(row("paddock-wait", true), row("failover", true), row("redlock", true)))
+        .containsOnlyOnce("-- Leases for other work than loading -")
+        .containsPattern("failover +about as many loads")
+        .containsPattern("redlock +about as many loads");
   }
 
   @Test

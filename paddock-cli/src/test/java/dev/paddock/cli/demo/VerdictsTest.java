@@ -9,6 +9,8 @@ import static dev.paddock.cli.demo.Verdicts.NextLoad.IN_TIME;
 import static dev.paddock.cli.demo.Verdicts.NextLoad.TOO_SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.paddock.FenceOutcome;
+import dev.paddock.LeaseOutcome;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -218,6 +220,33 @@ final class VerdictsTest {
     assertThat(failingVerdict(clear, 6, 6, 400, failing(0, 697)).met()).isFalse();
   }
 
+  @Test
+  void paddockMigrated_notOneLoadForAllOrNotAtTheNewMaster_isNotMet() {
+    assertThat(Verdicts.paddockMigrated(400, 1, answers(400), true, true).met()).isTrue();
+    assertThat(Verdicts.paddockMigrated(400, 2, answers(400), true, true).met()).isFalse();
+    assertThat(Verdicts.paddockMigrated(400, 1, answers(399), true, true).met()).isFalse();
+    assertThat(Verdicts.paddockMigrated(400, 1, answers(400), false, true).met()).isFalse();
+    assertThat(Verdicts.paddockMigrated(400, 1, answers(400), true, false).met()).isFalse();
+  }
+
+  @Test
+  void paddockFailover_unansweredOrLoadsTogetherOrNoProtectionAfter_isNotMet() {
+    assertThat(failoverVerdict(granted(0, 200), 200, 1, 200, 0).met()).isTrue();
+    assertThat(failoverVerdict(granted(0, 199), 200, 1, 200, 0).met()).isFalse();
+    assertThat(failoverVerdict(List.of(), 200, 1, 200, 0).met()).isFalse();
+    assertThat(failoverVerdict(granted(0), 199, 1, 200, 0).met()).isFalse();
+    assertThat(failoverVerdict(granted(0), 200, 2, 200, 0).met()).isFalse();
+    assertThat(failoverVerdict(granted(0), 200, 0, 200, 0).met()).isFalse();
+    assertThat(failoverVerdict(granted(0), 200, 1, 199, 0).met()).isFalse();
+    assertThat(failoverVerdict(granted(0), 200, 1, 200, 1).met()).isFalse();
+  }
+
+  private static Verdict failoverVerdict(
+      List<Load> loads, int answered, int loadsAfter, int answeredAfter, int outdated) {
+    return Verdicts.paddockFailover(
+        200, loads, answers(answered), loadsAfter, answers(answeredAfter), outdated, 900);
+  }
+
   private static final String LOAD_FAILED = "dev.paddock.LoadFailedException";
 
   private static Verdict failingVerdict(
@@ -236,6 +265,8 @@ final class VerdictsTest {
                 Verdicts.paddockKilled(150, loads(3), answers(150), 500, 3350),
                 Verdicts.paddockPaused(5, "STORED", "STORED_LATE", true, 0),
                 Verdicts.paddockInvalidated(0, 600, 200, 200, fills),
+                Verdicts.paddockMigrated(400, 2, answers(400), true, true),
+                failoverVerdict(granted(0), 200, 2, 200, 0),
                 failingVerdict(clear, 6, 6, 400, failing(0, 199))))
         .allSatisfy(
             verdict -> {
@@ -260,11 +291,63 @@ final class VerdictsTest {
                 Verdicts.paddockInvalidated(1, 600, 200, 200, fills),
                 Verdicts.paddockInvalidated(0, 600, 200, 200, List.of("STORED", "STORED")),
                 Verdicts.paddockChurn(1, 900, 0, 36, 0, false),
+                Verdicts.paddockMigrated(400, 2, answers(400), false, true),
+                failoverVerdict(granted(0, 100), 200, 2, 200, 0),
+                failoverVerdict(granted(0), 200, 2, 200, 1),
                 failingVerdict(clear, 6, 6, 400, failing(0, 300))))
         .allSatisfy(
             verdict -> {
               assertThat(verdict.met()).isFalse();
               assertThat(verdict.leaseMayBeLost()).isFalse();
             });
+  }
+
+  @Test
+  void twoHolders_asExpected_isMet() {
+    assertThat(twoHolders(true, 7, 9, true, new FenceOutcome.Rejected(7, 9), "new", "stale").met())
+        .isTrue();
+  }
+
+  @Test
+  void twoHolders_oneHolderOrSmallerTokenOrAcceptedWriteOrWrongValue_isNotMet() {
+    FenceOutcome refused = new FenceOutcome.Rejected(7, 9);
+    assertThat(twoHolders(false, 7, 9, true, refused, "new", "stale").met()).isFalse();
+    assertThat(twoHolders(true, 9, 7, true, new FenceOutcome.Rejected(9, 7), "new", "stale").met())
+        .isFalse();
+    assertThat(twoHolders(true, 7, 9, false, refused, "new", "stale").met()).isFalse();
+    assertThat(twoHolders(true, 7, 9, true, new FenceOutcome.Accepted(7), "new", "stale").met())
+        .isFalse();
+    assertThat(twoHolders(true, 7, 9, true, refused, "stale", "stale").met()).isFalse();
+    assertThat(twoHolders(true, 7, 9, true, refused, "new", "new").met())
+        .as("the unfenced twin has to lose an update, or nothing was shown")
+        .isFalse();
+  }
+
+  private static Verdict twoHolders(
+      boolean both,
+      long old,
+      long next,
+      boolean accepted,
+      FenceOutcome late,
+      String fenced,
+      String unfenced) {
+    return Verdicts.twoHolders(both, old, next, accepted, late, fenced, unfenced);
+  }
+
+  @Test
+  void lostMinority_asExpected_isMet() {
+    assertThat(Verdicts.lostMinority(true, LeaseOutcome.RELEASED, 7, 9, 1000, 5000).met()).isTrue();
+  }
+
+  @Test
+  void lostMinority_lostOrSmallerTokenOrGrantedOrRefusedLate_isNotMet() {
+    assertThat(Verdicts.lostMinority(false, LeaseOutcome.RELEASED, 7, 9, 1000, 5000).met())
+        .isFalse();
+    assertThat(Verdicts.lostMinority(true, LeaseOutcome.EXPIRED, 7, 9, 1000, 5000).met()).isFalse();
+    assertThat(Verdicts.lostMinority(true, LeaseOutcome.RELEASED, 9, 7, 1000, 5000).met())
+        .isFalse();
+    assertThat(Verdicts.lostMinority(true, LeaseOutcome.RELEASED, 7, 9, -1, 5000).met()).isFalse();
+    assertThat(Verdicts.lostMinority(true, LeaseOutcome.RELEASED, 7, 9, 5001, 5000).met())
+        .isFalse();
   }
 }

@@ -13,8 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 final class WarmUpTest {
-  private static final Settings SMALLEST = new Settings(2, 5, 100, 75, 1, null);
-  private static final Settings LARGEST = new Settings(8, 200, 5000, 3750, 1, null);
+  private static final Settings SMALLEST =
+      new Settings(2, 5, 100, 75, 1, null, Topology.STANDALONE);
+  private static final Settings LARGEST =
+      new Settings(8, 200, 5000, 3750, 1, null, Topology.STANDALONE);
 
   private static List<Experiment> named(String... names) {
     return Catalogue.all().stream()

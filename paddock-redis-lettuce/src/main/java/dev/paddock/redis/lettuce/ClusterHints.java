@@ -4,6 +4,8 @@
  */
 package dev.paddock.redis.lettuce;
 
+import dev.paddock.redis.internal.RedisUriText;
+import dev.paddock.redis.internal.Secrets;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.HintSubscription;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -128,7 +130,7 @@ final class ClusterHints {
     String host = master.getUri().getHost();
     int port = master.getUri().getPort();
     return shards.computeIfAbsent(
-        RedisUris.address(host, port),
+        RedisUriText.address(host, port),
         name ->
             new HintChannels(
                 HintChannels.Kind.SHARDED,

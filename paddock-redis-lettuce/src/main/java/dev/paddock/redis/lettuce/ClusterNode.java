@@ -4,6 +4,7 @@
  */
 package dev.paddock.redis.lettuce;
 
+import dev.paddock.redis.internal.Secrets;
 import dev.paddock.spi.Environment;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;

@@ -7,8 +7,13 @@ package dev.paddock.redis.lettuce;
 import static java.util.Objects.requireNonNull;
 
 import dev.paddock.PaddockInterruptedException;
+import dev.paddock.redis.RedisFillStore;
+import dev.paddock.redis.RedisLeaseStore;
+import dev.paddock.redis.internal.Secrets;
+import dev.paddock.redis.internal.ServerVersion;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.FillStore;
+import dev.paddock.spi.LeaseStoreFactory;
 import dev.paddock.spi.StoreFactory;
 import dev.paddock.spi.StoreOptions;
 import io.lettuce.core.RedisURI;
@@ -61,10 +66,29 @@ final class ClusterStoreFactory implements StoreFactory {
 
   @Override
   public FillStore open(Environment environment, StoreOptions options) {
+    return open(environment, options, RedisFillStore::open);
+  }
+
+  /** Opens stores of leases instead of values, which so many replicas have to acknowledge. */
+  LeaseStoreFactory leases(int replicas) {
+    return (environment, options) ->
+        open(
+            environment,
+            options,
+            (transport, surroundings, rest) ->
+                RedisLeaseStore.open(transport, surroundings, rest, replicas));
+  }
+
+  <S> S open(
+      Environment environment, StoreOptions options, LettuceStoreFactory.Putting<S> putting) {
     long start = environment.nanoTime();
     ClusterTransport transport = transport(environment, options);
     return LettuceStoreFactory.open(
-        transport, server(), environment, LettuceStoreFactory.rest(environment, start, options));
+        transport,
+        server(),
+        environment,
+        LettuceStoreFactory.rest(environment, start, options),
+        putting);
   }
 
   /** Connects and checks the version. */
@@ -74,7 +98,7 @@ final class ClusterStoreFactory implements StoreFactory {
       throw new PaddockInterruptedException("interrupted while opening the store", null);
     }
     long deadline = environment.nanoTime() + options.connectTimeout().toNanos();
-    Secrets secrets = seeds.isEmpty() ? Secrets.unknown() : Secrets.of(seeds.get(0));
+    Secrets secrets = seeds.isEmpty() ? Secrets.unknown() : RedisUris.secrets(seeds.get(0));
     OpenFailures failures = new OpenFailures(0, server(), secrets, options);
     OwnedClient owned = applicationClient == null ? owned(environment, options) : null;
     RedisClusterClient client =

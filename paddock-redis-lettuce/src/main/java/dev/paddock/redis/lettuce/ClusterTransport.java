@@ -7,6 +7,9 @@ package dev.paddock.redis.lettuce;
 import dev.paddock.StoreException;
 import dev.paddock.redis.RedisReplyException;
 import dev.paddock.redis.RedisTransport;
+import dev.paddock.redis.internal.ClusterReply;
+import dev.paddock.redis.internal.RedisUriText;
+import dev.paddock.redis.internal.Secrets;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.HintSubscription;
 import dev.paddock.spi.StoreOptions;
@@ -21,7 +24,13 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -111,14 +120,73 @@ final class ClusterTransport implements RedisTransport {
 
   @Override
   public CompletionStage<byte @Nullable []> get(byte[] key) {
-    return send(
-        key,
-        (owner, alone) ->
-            new Call<>(
-                owner,
-                CommandType.GET,
-                new ValueOutput<>(ByteArrayCodec.INSTANCE),
-                Call.args().addKey(key)));
+    return send(key, (owner, alone) -> LettuceTransport.getCall(owner, key));
+  }
+
+  @Override
+  public List<CompletionStage<byte @Nullable []>> getAll(List<byte[]> keys) {
+    Map<Integer, List<byte[]>> bySlot = new LinkedHashMap<>();
+    for (byte[] key : keys) {
+      bySlot.computeIfAbsent(SlotHash.getSlot(key), slot -> new ArrayList<>()).add(key);
+    }
+    Map<Integer, Iterator<CompletionStage<byte @Nullable []>>> replies = new HashMap<>();
+    bySlot.forEach((slot, mine) -> replies.put(slot, getSlot(slot, mine).iterator()));
+    List<CompletionStage<byte @Nullable []>> all = new ArrayList<>(keys.size());
+    for (byte[] key : keys) {
+      Iterator<CompletionStage<byte @Nullable []>> next =
+          Objects.requireNonNull(replies.get(SlotHash.getSlot(key)));
+      all.add(next.next());
+    }
+    return all;
+  }
+
+  private List<CompletionStage<byte @Nullable []>> getSlot(int slot, List<byte[]> keys) {
+    if (keys.size() == 1) {
+      return List.of(get(keys.get(0)));
+    }
+    Attempt<List<byte @Nullable []>> attempt =
+        new Attempt<>(slot, (owner, alone) -> LettuceTransport.mgetCall(owner, keys), true);
+    attempt.route();
+    List<CompletionStage<byte @Nullable []>> all = new ArrayList<>(keys.size());
+    List<CompletionStage<byte @Nullable []>> each =
+        RedisTransport.each(attempt.result, keys.size());
+    for (int i = 0; i < keys.size(); i++) {
+      byte[] key = keys.get(i);
+      CompletableFuture<byte @Nullable []> result = new CompletableFuture<>();
+      all.add(result);
+      each.get(i)
+          .whenComplete(
+              (value, error) -> {
+                if (error == null) {
+                  result.complete(value);
+                } else if (isOnTheMove(error)) {
+                  // Each key is at one end or the other, and GET finds it there.
+                  forward(get(key), result);
+                } else {
+                  result.completeExceptionally(error);
+                }
+              });
+    }
+    return all;
+  }
+
+  private static boolean isOnTheMove(Throwable error) {
+    if (!(error instanceof RedisReplyException refused)) {
+      return false;
+    }
+    ClusterReply.Kind kind = ClusterReply.of(refused).kind();
+    return kind == ClusterReply.Kind.ASK || kind == ClusterReply.Kind.LATER;
+  }
+
+  private static <T> void forward(CompletionStage<T> from, CompletableFuture<T> to) {
+    from.whenComplete(
+        (value, error) -> {
+          if (error == null) {
+            to.complete(value);
+          } else {
+            to.completeExceptionally(error);
+          }
+        });
   }
 
   @Override
@@ -191,7 +259,7 @@ final class ClusterTransport implements RedisTransport {
   }
 
   private <T> CompletionStage<T> send(byte[] key, Command<T> command) {
-    Attempt<T> attempt = new Attempt<>(SlotHash.getSlot(key), command);
+    Attempt<T> attempt = new Attempt<>(SlotHash.getSlot(key), command, false);
     attempt.route();
     return attempt.result;
   }
@@ -236,7 +304,7 @@ final class ClusterTransport implements RedisTransport {
   }
 
   private ClusterNode node(String host, int port) {
-    String name = RedisUris.address(host, port);
+    String name = RedisUriText.address(host, port);
     ClusterNode known = nodes.get(name);
     if (known != null) {
       return known;
@@ -299,9 +367,13 @@ final class ClusterTransport implements RedisTransport {
     private int hops;
     private long pauseNanos = PAUSE_MIN_NANOS;
 
-    Attempt(int slot, Command<T> command) {
+    /** Names several keys, and is given back if the slot with them is on its way. */
+    private final boolean divisible;
+
+    Attempt(int slot, Command<T> command, boolean divisible) {
       this.slot = slot;
       this.command = command;
+      this.divisible = divisible;
       this.deadline = environment.nanoTime() + (long) (commandNanos * SHARE);
     }
 
@@ -342,6 +414,10 @@ final class ClusterTransport implements RedisTransport {
     }
 
     private void refused(ClusterNode at, Manner manner, RedisReplyException refused) {
+      if (divisible && isOnTheMove(refused)) {
+        result.completeExceptionally(refused);
+        return;
+      }
       ClusterReply reply = ClusterReply.of(refused);
       switch (reply.kind()) {
         case MOVED, ASK -> follow(at, reply, refused);

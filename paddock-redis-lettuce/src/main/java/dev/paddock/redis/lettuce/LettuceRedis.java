@@ -6,6 +6,9 @@ package dev.paddock.redis.lettuce;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.paddock.redis.RedlockLeaseStore;
+import dev.paddock.redis.internal.RedisUriText;
+import dev.paddock.spi.LeaseStoreFactory;
 import dev.paddock.spi.StoreFactory;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ReadFrom;
@@ -43,6 +46,8 @@ import java.util.List;
  * opened.
  */
 public final class LettuceRedis {
+  private static final int REDLOCK_SERVERS_MIN = 3;
+
   private LettuceRedis() {}
 
   /**
@@ -179,7 +184,7 @@ public final class LettuceRedis {
   @SuppressWarnings("ReferenceEquality") // Lettuce's constants
   public static StoreFactory connect(String uri, ReadFrom readFrom) {
     requireNonNull(readFrom, "readFrom");
-    if (!RedisUris.isList(uri)) {
+    if (!RedisUriText.isList(uri)) {
       return new LettuceStoreFactory(null, RedisUris.parse(uri), readFrom);
     }
     if (readFrom != ReadFrom.UPSTREAM) {
@@ -187,5 +192,131 @@ public final class LettuceRedis {
           "values of a cluster are read from its masters only: leave out readFrom");
     }
     return new ClusterStoreFactory(null, RedisUris.parseAll(uri));
+  }
+
+  /**
+   * Keeps leases on the server, Sentinels' primary or cluster that a URI names, with a client of
+   * its own that is shut down with the store.
+   *
+   * @param uri as for {@link #connect(String)}
+   * @return a factory for {@link dev.paddock.LeaseLock.Builder#store(LeaseStoreFactory)}
+   * @throws IllegalArgumentException if the URI is malformed; the message holds no part of what may
+   *     be user or password
+   */
+  public static LeaseStoreFactory leases(String uri) {
+    return RedisUriText.isList(uri)
+        ? new ClusterStoreFactory(null, RedisUris.parseAll(uri)).leases(0)
+        : leases(RedisUris.parse(uri));
+  }
+
+  /**
+   * Keeps leases on the server, or Sentinels' primary, that a URI names, with a client of its own
+   * that is shut down with the store.
+   *
+   * @param uri as for {@link #connect(RedisURI)}
+   * @return a factory for {@link dev.paddock.LeaseLock.Builder#store(LeaseStoreFactory)}
+   * @throws IllegalArgumentException if the URI names no host
+   */
+  public static LeaseStoreFactory leases(RedisURI uri) {
+    return new LettuceStoreFactory(null, RedisUris.checked(uri), ReadFrom.UPSTREAM).leases(0);
+  }
+
+  /**
+   * Keeps leases on the server, or Sentinels' primary, that a URI names, and grants and extends one
+   * only when replicas have acknowledged it; see {@link dev.paddock.redis.RedisLeaseStore} for what
+   * that promises. Each attempt takes up to half of a command time-out more.
+   *
+   * @param uri as for {@link #connect(String)}; no nodes of a cluster
+   * @param replicas how many replicas have to acknowledge; at least 1
+   * @return a factory for {@link dev.paddock.LeaseLock.Builder#store(LeaseStoreFactory)}
+   * @throws IllegalArgumentException if the URI is malformed (the message holds no part of what may
+   *     be user or password) or names nodes of a cluster, or the number is less than 1
+   */
+  public static LeaseStoreFactory leasesAcknowledgedBy(int replicas, String uri) {
+    if (replicas < 1) {
+      throw new IllegalArgumentException(
+          "the number of replicas must be at least 1, is " + replicas);
+    }
+    if (RedisUriText.isList(uri)) {
+      throw new IllegalArgumentException("leases on a Redis Cluster can't wait for replicas");
+    }
+    return new LettuceStoreFactory(null, RedisUris.parse(uri), ReadFrom.UPSTREAM).leases(replicas);
+  }
+
+  /**
+   * Keeps leases with the application's own client, which is never shut down.
+   *
+   * @param client as for {@link #using(RedisClient, RedisURI)}
+   * @param uri as for {@link #using(RedisClient, RedisURI)}
+   * @return a factory for {@link dev.paddock.LeaseLock.Builder#store(LeaseStoreFactory)}
+   * @throws IllegalArgumentException if the URI names no host, or the client does not reconnect by
+   *     itself
+   */
+  public static LeaseStoreFactory leasesUsing(RedisClient client, RedisURI uri) {
+    requireNonNull(client, "client");
+    requireReconnect(client.getOptions());
+    return new LettuceStoreFactory(client, RedisUris.checked(uri), ReadFrom.UPSTREAM).leases(0);
+  }
+
+  /**
+   * Keeps leases on a Redis Cluster with the application's own client, which is never shut down.
+   *
+   * @param client as for {@link #using(RedisClusterClient)}
+   * @return a factory for {@link dev.paddock.LeaseLock.Builder#store(LeaseStoreFactory)}
+   * @throws IllegalArgumentException if the client does not reconnect by itself
+   */
+  public static LeaseStoreFactory leasesUsing(RedisClusterClient client) {
+    requireNonNull(client, "client");
+    requireReconnect(client.getOptions());
+    return new ClusterStoreFactory(client, List.of()).leases(0);
+  }
+
+  /**
+   * Keeps leases on a majority of independent servers (Redlock).
+   *
+   * @param uri {@code redlock://user:password@host1:6379,host2:6379,host3:6379/0}, or {@code
+   *     redlocks://} for TLS: user, password, database and parameters as for {@link
+   *     #connect(String)}, the same for all servers
+   * @return a factory for {@link dev.paddock.LeaseLock.Builder#store(LeaseStoreFactory)}
+   * @throws IllegalArgumentException if the URI is malformed, or names fewer than 3 servers; the
+   *     message holds no part of what may be user or password
+   */
+  public static LettuceRedlock redlock(String uri) {
+    return redlockOf(RedisUris.parseRedlock(uri));
+  }
+
+  /**
+   * Keeps leases on a majority of independent servers (Redlock).
+   *
+   * @param uris one for each server, as for {@link #connect(String)}, without Sentinels or lists
+   * @return a factory for {@link dev.paddock.LeaseLock.Builder#store(LeaseStoreFactory)}
+   * @throws IllegalArgumentException if a URI is malformed, or there are fewer than 3; the message
+   *     holds no part of what may be user or password
+   */
+  public static LettuceRedlock redlock(Collection<String> uris) {
+    return redlockOf(uris.stream().map(RedisUris::parse).toList());
+  }
+
+  /**
+   * Keeps leases on a majority of independent servers (Redlock).
+   *
+   * @param uris one for each server, without Sentinels; time-outs are not taken from them
+   * @return a factory for {@link dev.paddock.LeaseLock.Builder#store(LeaseStoreFactory)}
+   * @throws IllegalArgumentException if a URI names no host, or there are fewer than 3
+   */
+  public static LettuceRedlock redlock(List<RedisURI> uris) {
+    return redlockOf(uris.stream().map(RedisUris::checked).toList());
+  }
+
+  private static LettuceRedlock redlockOf(List<RedisURI> uris) {
+    if (uris.size() < REDLOCK_SERVERS_MIN) {
+      throw new IllegalArgumentException(
+          "Redlock takes 3 servers at least, an odd number of them at best, not " + uris.size());
+    }
+    if (uris.stream().anyMatch(RedisUris::hasSentinels)) {
+      throw new IllegalArgumentException(
+          "the servers of a Redlock are independent of each other: name them, not Sentinels");
+    }
+    return new LettuceRedlock(uris, RedlockLeaseStore.LEASE_TIME_MAX_DEFAULT);
   }
 }

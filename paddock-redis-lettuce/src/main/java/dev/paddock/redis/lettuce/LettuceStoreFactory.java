@@ -9,10 +9,14 @@ import static java.util.Objects.requireNonNull;
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.StoreException;
 import dev.paddock.redis.RedisFillStore;
+import dev.paddock.redis.RedisLeaseStore;
 import dev.paddock.redis.RedisReplyException;
 import dev.paddock.redis.RedisTransport;
+import dev.paddock.redis.internal.Secrets;
+import dev.paddock.redis.internal.ServerVersion;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.FillStore;
+import dev.paddock.spi.LeaseStoreFactory;
 import dev.paddock.spi.StoreFactory;
 import dev.paddock.spi.StoreOptions;
 import io.lettuce.core.ConnectionFuture;
@@ -57,19 +61,40 @@ final class LettuceStoreFactory implements StoreFactory {
 
   @Override
   public FillStore open(Environment environment, StoreOptions options) {
+    return open(environment, options, RedisFillStore::open);
+  }
+
+  /** Opens stores of leases instead of values, which so many replicas have to acknowledge. */
+  LeaseStoreFactory leases(int replicas) {
+    return (environment, options) ->
+        open(
+            environment,
+            options,
+            (transport, surroundings, rest) ->
+                RedisLeaseStore.open(transport, surroundings, rest, replicas));
+  }
+
+  private <S> S open(Environment environment, StoreOptions options, Putting<S> putting) {
     long start = environment.nanoTime();
     LettuceTransport transport;
     try {
       transport = transport(environment, options);
     } catch (ClusterFound e) {
       return new ClusterStoreFactory(null, List.of(uri))
-          .open(environment, rest(environment, start, options));
+          .open(environment, rest(environment, start, options), putting);
     }
     return open(
         transport,
         "Redis at " + RedisUris.address(uri),
         environment,
-        rest(environment, start, options));
+        rest(environment, start, options),
+        putting);
+  }
+
+  /** Puts a store on a transport. */
+  @FunctionalInterface
+  interface Putting<S> {
+    S on(RedisTransport transport, Environment environment, StoreOptions options);
   }
 
   /** What is left of the connect time-out. */
@@ -80,10 +105,14 @@ final class LettuceStoreFactory implements StoreFactory {
   }
 
   /** Puts a store on a transport, and closes the transport if that fails. */
-  static FillStore open(
-      RedisTransport transport, String server, Environment environment, StoreOptions rest) {
+  static <S> S open(
+      RedisTransport transport,
+      String server,
+      Environment environment,
+      StoreOptions rest,
+      Putting<S> putting) {
     try {
-      return RedisFillStore.open(transport, environment, rest);
+      return putting.on(transport, environment, rest);
     } catch (StoreException e) {
       transport.close();
       throw new StoreException(server + ": " + e.getMessage(), e, e.mayHaveHappened());
@@ -102,7 +131,7 @@ final class LettuceStoreFactory implements StoreFactory {
     long deadline = environment.nanoTime() + options.connectTimeout().toNanos();
     Duration step = RedisUris.step(uri, options.connectTimeout());
     RedisURI target = RedisUris.copy(uri, step);
-    Secrets secrets = Secrets.of(target);
+    Secrets secrets = RedisUris.secrets(target);
     OpenFailures failures = new OpenFailures(target, secrets, options);
     OwnedClient owned =
         applicationClient == null ? new OwnedClient(environment, step, options) : null;
@@ -224,7 +253,8 @@ final class LettuceStoreFactory implements StoreFactory {
       String text = reply == null ? "" : new String(reply, StandardCharsets.UTF_8);
       ServerVersion version = ServerVersion.inInfo(text);
       if (version != null) {
-        return new About(version, text.contains("redis_mode:cluster"));
+        // redis_mode, or server_mode as Valkey has it.
+        return new About(version, text.contains("_mode:cluster"));
       }
     } catch (RedisReplyException e) {
       // No right to INFO.

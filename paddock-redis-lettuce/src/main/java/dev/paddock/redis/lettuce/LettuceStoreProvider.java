@@ -4,6 +4,7 @@
  */
 package dev.paddock.redis.lettuce;
 
+import dev.paddock.redis.internal.RedisUriText;
 import dev.paddock.spi.StoreFactory;
 import dev.paddock.spi.StoreProvider;
 
@@ -18,7 +19,7 @@ public final class LettuceStoreProvider implements StoreProvider {
 
   @Override
   public boolean accepts(String uri) {
-    return RedisUris.hasOurScheme(uri);
+    return RedisUriText.hasOurScheme(uri);
   }
 
   @Override

@@ -5,6 +5,8 @@
 package dev.paddock.redis.lettuce;
 
 import dev.paddock.redis.RedisTransport;
+import dev.paddock.redis.ReplicaAcks;
+import dev.paddock.redis.internal.Secrets;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.HintSubscription;
 import dev.paddock.spi.StoreOptions;
@@ -13,8 +15,10 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.output.ValueListOutput;
 import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
@@ -30,10 +34,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** One Redis server, over one connection for commands and one for subscriptions. */
-final class LettuceTransport implements RedisTransport {
+final class LettuceTransport implements RedisTransport, ReplicaAcks {
   /** Far more than one connection answers within a command time-out. */
   static final int OPEN_COMMANDS_MAX = 10_000;
 
@@ -100,24 +105,43 @@ final class LettuceTransport implements RedisTransport {
     }
   }
 
-  /** Sends GET to where Lettuce's setting says from now on, and takes over the connection. */
+  /**
+   * Sends reads of values to where Lettuce's setting says from now on, and takes over the
+   * connection.
+   */
   void readFrom(StatefulConnection<byte[], byte[]> source, long patienceNanos) {
-    replicas = new ReplicaReads(environment, source, link, this::getFromPrimary, patienceNanos);
+    replicas = new ReplicaReads(environment, source, link, patienceNanos);
   }
 
   @Override
   public CompletionStage<byte @Nullable []> get(byte[] key) {
-    ReplicaReads elsewhere = replicas;
-    return elsewhere == null ? getFromPrimary(key) : elsewhere.get(key);
+    return read(owner -> getCall(owner, key));
   }
 
-  private CompletionStage<byte @Nullable []> getFromPrimary(byte[] key) {
-    return link.send(
-        new Call<>(
-            link,
-            CommandType.GET,
-            new ValueOutput<>(ByteArrayCodec.INSTANCE),
-            Call.args().addKey(key)));
+  @Override
+  public List<CompletionStage<byte @Nullable []>> getAll(List<byte[]> keys) {
+    return RedisTransport.each(read(owner -> mgetCall(owner, keys)), keys.size());
+  }
+
+  private <T> CompletionStage<T> read(Function<Call.Owner, Call<T>> command) {
+    ReplicaReads elsewhere = replicas;
+    return elsewhere == null ? link.send(command.apply(link)) : elsewhere.read(command);
+  }
+
+  static Call<byte @Nullable []> getCall(Call.Owner owner, byte[] key) {
+    return new Call<>(
+        owner,
+        CommandType.GET,
+        new ValueOutput<>(ByteArrayCodec.INSTANCE),
+        Call.args().addKey(key));
+  }
+
+  static Call<List<byte @Nullable []>> mgetCall(Call.Owner owner, List<byte[]> keys) {
+    return new Call<>(
+        owner,
+        CommandType.MGET,
+        new ValueListOutput<>(ByteArrayCodec.INSTANCE),
+        Call.args().addKeys(keys));
   }
 
   @Override
@@ -139,6 +163,16 @@ final class LettuceTransport implements RedisTransport {
   @Override
   public CompletionStage<Long> timeMicros(byte[] key) {
     return link.send(new Call<>(link, CommandType.TIME, new MicrosOutput(), Call.args()));
+  }
+
+  @Override
+  public CompletionStage<Long> awaitReplicas(int replicas, long millis) {
+    return link.send(
+        new Call<>(
+            link,
+            CommandType.WAIT,
+            new IntegerOutput<>(ByteArrayCodec.INSTANCE),
+            Call.args().add(replicas).add(millis)));
   }
 
   /** Sends INFO server. */

@@ -5,12 +5,14 @@
 package dev.paddock.redis.lettuce;
 
 import dev.paddock.StoreException;
+import dev.paddock.redis.internal.Secrets;
 import dev.paddock.spi.Environment;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import java.net.SocketAddress;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -62,9 +64,22 @@ final class Link implements RedisConnectionStateListener, Call.Owner {
 
   /**
    * Names the server of one connection. A reconnect may lead to another server of the same name,
-   * with a clock of its own.
+   * with a clock of its own. Equal to itself alone: it is looked up by each read.
    */
-  private record Node(String address, long connection) {}
+  private static final class Node {
+    private final String address;
+    private final long connection;
+
+    Node(String address, long connection) {
+      this.address = address;
+      this.connection = connection;
+    }
+
+    @Override
+    public String toString() {
+      return address + ", connection " + connection;
+    }
+  }
 
   private final AtomicInteger open = new AtomicInteger();
   private final ReentrantLock lock = new ReentrantLock();
@@ -155,7 +170,7 @@ final class Link implements RedisConnectionStateListener, Call.Owner {
 
   void up() {
     // Lettuce tells of one connect after the other, so nothing is lost here.
-    node = new Node(address, node.connection() + 1);
+    node = new Node(address, node.connection + 1);
     for (Call<?> call : leave(State.UP)) {
       wire(call);
     }
@@ -168,10 +183,19 @@ final class Link implements RedisConnectionStateListener, Call.Owner {
       if (state == State.UP) {
         state = State.BRIDGING;
         long bridge = ++bridges;
-        bridgeEnd = environment.schedule(() -> bridgeOver(bridge), bridgeNanos);
+        bridgeEnd = schedule(() -> bridgeOver(bridge));
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  private Environment.@Nullable Timer schedule(Runnable task) {
+    try {
+      return environment.schedule(task, bridgeNanos);
+    } catch (RejectedExecutionException e) {
+      // The environment is closed, and this link will be in a moment, or was never used.
+      return null;
     }
   }
 

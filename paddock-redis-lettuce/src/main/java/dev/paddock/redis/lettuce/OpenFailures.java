@@ -6,6 +6,9 @@ package dev.paddock.redis.lettuce;
 
 import dev.paddock.PaddockException;
 import dev.paddock.StoreException;
+import dev.paddock.redis.internal.Causes;
+import dev.paddock.redis.internal.Secrets;
+import dev.paddock.redis.internal.ServerVersion;
 import dev.paddock.spi.StoreOptions;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -14,11 +17,9 @@ import io.netty.channel.ConnectTimeoutException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
-import org.jspecify.annotations.Nullable;
 
 /** Says why a store could not be opened: which server, what happened, what to do. */
 final class OpenFailures {
@@ -78,7 +79,7 @@ final class OpenFailures {
   }
 
   RuntimeException explain(Exception failed) {
-    List<Throwable> chain = chain(failed);
+    List<Throwable> chain = Causes.of(failed);
     for (Throwable each : chain) {
       if (each instanceof PaddockException ours && !(each instanceof StoreException)) {
         return ours;
@@ -113,29 +114,30 @@ final class OpenFailures {
   }
 
   private String serverReason(List<Throwable> chain) {
-    RedisCommandExecutionException refused = first(chain, RedisCommandExecutionException.class);
+    RedisCommandExecutionException refused =
+        Causes.first(chain, RedisCommandExecutionException.class);
     if (refused != null) {
       return refusal(String.valueOf(refused.getMessage()));
     }
-    SSLException tls = first(chain, SSLException.class);
+    SSLException tls = Causes.first(chain, SSLException.class);
     if (tls != null) {
       return "TLS failed ("
           + secrets.summary(tls)
           + "): check that the port speaks TLS, that the JVM's trust store knows the issuer of the"
           + " server's certificate, and that the certificate names the host";
     }
-    if (first(chain, UnknownHostException.class) != null
-        || first(chain, UnresolvedAddressException.class) != null) {
+    if (Causes.first(chain, UnknownHostException.class) != null
+        || Causes.first(chain, UnresolvedAddressException.class) != null) {
       return "the host name is not known: check the name and the name server";
     }
-    if (first(chain, ConnectTimeoutException.class) != null
-        || first(chain, TimeoutException.class) != null
-        || first(chain, RedisCommandTimeoutException.class) != null) {
+    if (Causes.first(chain, ConnectTimeoutException.class) != null
+        || Causes.first(chain, TimeoutException.class) != null
+        || Causes.first(chain, RedisCommandTimeoutException.class) != null) {
       return "no answer within the connectTimeout of "
           + options.connectTimeout().toMillis()
           + " ms: check that the server runs and that no firewall is in between";
     }
-    if (first(chain, ConnectException.class) != null) {
+    if (Causes.first(chain, ConnectException.class) != null) {
       return "the connection was refused: check that the server runs, listens on this address and"
           + " port, and that no firewall is in between";
     }
@@ -162,30 +164,5 @@ final class OpenFailures {
       return "the user lacks a right that connecting takes" + said + ": grant HELLO and SELECT";
     }
     return "it refuses the connection" + said;
-  }
-
-  private static <T extends Throwable> @Nullable T first(List<Throwable> chain, Class<T> type) {
-    for (Throwable each : chain) {
-      if (type.isInstance(each)) {
-        return type.cast(each);
-      }
-    }
-    return null;
-  }
-
-  private static List<Throwable> chain(Throwable failed) {
-    List<Throwable> chain = new ArrayList<>();
-    for (Throwable each = failed; each != null && !chain.contains(each); each = each.getCause()) {
-      chain.add(each);
-    }
-    // Reading a topology fails with the failures of all nodes that were asked.
-    for (Throwable each : List.copyOf(chain)) {
-      for (Throwable suppressed : each.getSuppressed()) {
-        for (Throwable of = suppressed; of != null && !chain.contains(of); of = of.getCause()) {
-          chain.add(of);
-        }
-      }
-    }
-    return chain;
   }
 }

@@ -24,6 +24,7 @@ import io.lettuce.core.resource.EpollProvider;
 import io.lettuce.core.resource.IOUringProvider;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
+import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.util.concurrent.Future;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -42,8 +43,10 @@ import java.util.concurrent.TimeUnit;
  * their way already; no queue bound and no command time-outs of Lettuce's, since {@code Link}
  * bounds and the engine has a deadline for each command (a second timer for each would be waste);
  * notice a dead peer within half a minute when idle (keep-alive) and sooner when not ({@link
- * ConnectionGuard}). The protocol is RESP3 where the server knows it, else RESP2. The topology of a
- * cluster is read every half minute; {@link Topology} has it read at signs of a change, too.
+ * ConnectionGuard}). What several threads send while the connection's thread is at work goes to the
+ * socket in one piece, at the end of that work; alone a command goes at once. The protocol is RESP3
+ * where the server knows it, else RESP2. The topology of a cluster is read every half minute;
+ * {@link Topology} has it read at signs of a change, too.
  */
 final class OwnedClient implements NettyCustomizer {
   /** Two connections are never busier than two threads. */
@@ -54,6 +57,10 @@ final class OwnedClient implements NettyCustomizer {
   private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofSeconds(5);
   private static final int KEEP_ALIVE_PROBES = 3;
   private static final int SILENT_COMMANDS = 5;
+
+  /** So many commands are written at the latest, however many more are waiting to be. */
+  private static final int WRITTEN_TOGETHER = 256;
+
   private static final Duration SILENCE_MIN = Duration.ofSeconds(5);
   private static final long SHUTDOWN_SECONDS = 2;
 
@@ -159,6 +166,7 @@ final class OwnedClient implements NettyCustomizer {
     channels.add(channel);
     Future<?> unused = channel.closeFuture().addListener(closed -> channels.remove(channel));
     channel.pipeline().addFirst(new ConnectionGuard(environment, silenceNanos));
+    channel.pipeline().addFirst(new FlushConsolidationHandler(WRITTEN_TOGETHER, true));
   }
 
   /** Closes all connections, so that new ones are made, to where the host's name points by then. */

@@ -4,91 +4,45 @@
  */
 package dev.paddock.redis.lettuce;
 
+import static dev.paddock.redis.internal.RedisUriText.HOST;
+import static dev.paddock.redis.internal.RedisUriText.NAME_AND_PORT;
+import static dev.paddock.redis.internal.RedisUriText.PRIMARY_NAME;
+import static dev.paddock.redis.internal.RedisUriText.malformed;
 import static java.util.Objects.requireNonNull;
 
+import dev.paddock.redis.internal.RedisUriText;
+import dev.paddock.redis.internal.Secrets;
+import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
-import java.util.Set;
 import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
-/**
- * Reads URIs without ever repeating them: an unencoded {@code /}, {@code ?}, {@code #} or {@code @}
- * in a password moves its rest into the path, the query, the fragment or the host, so no part of a
- * URI that did not parse is fit to be shown, and neither is the exception of the parser, whose
- * message holds all of it.
- */
+/** What the parts of a URI mean to Lettuce. No part of one is ever repeated in a message. */
 final class RedisUris {
-  private static final String ADVICE =
-      "; write redis://user:password@host:6379/0 (rediss:// for TLS) and percent-encode special"
-          + " characters of user and password. With Sentinels:"
-          + " redis-sentinel://user:password@host1:26379,host2:26379/0#name-of-the-primary";
-
-  /** Host names (with underscores, which container networks like), IPv4, and IPv6 in brackets. */
-  private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%a-z]+]");
-
-  private static final Pattern NAME_AND_PORT = Pattern.compile("([A-Za-z0-9._-]+):([0-9]{1,5})");
-
-  private static final Set<String> PARAMETERS =
-      Set.of("clientname", "libraryname", "libraryversion", "verifypeer");
-
-  private static final String SENTINEL_SCHEME = "redis-sentinel://";
-  private static final String SENTINEL_TLS_SCHEME = "rediss-sentinel://";
-  private static final String PRIMARY_PARAMETER = "sentinelmasterid";
-
-  /** What Sentinel itself allows. */
-  private static final Pattern PRIMARY_NAME = Pattern.compile("[A-Za-z0-9._-]+");
-
   private RedisUris() {}
 
-  static boolean hasOurScheme(String uri) {
-    return uri.regionMatches(true, 0, "redis://", 0, 8)
-        || uri.regionMatches(true, 0, "rediss://", 0, 9)
-        || hasSentinelScheme(uri);
-  }
-
-  private static boolean hasSentinelScheme(String uri) {
-    return uri.regionMatches(true, 0, SENTINEL_SCHEME, 0, SENTINEL_SCHEME.length())
-        || uri.regionMatches(true, 0, SENTINEL_TLS_SCHEME, 0, SENTINEL_TLS_SCHEME.length());
+  /**
+   * Reads {@code redlock://user:password@host1:6379,host2:6379/0}, or {@code redlocks://} for TLS:
+   * one URI for each server, all with the same user, password, database and parameters.
+   */
+  static List<RedisURI> parseRedlock(String text) {
+    return RedisUriText.redlock(text).stream().map(RedisUris::parse).toList();
   }
 
   static RedisURI parse(String text) {
-    requireNonNull(text, "uri");
-    if (!hasOurScheme(text)) {
-      throw malformed(
-          "it does not begin with redis://, rediss://, redis-sentinel:// or rediss-sentinel://");
-    }
-    boolean sentinel = hasSentinelScheme(text);
-    int slashes = text.indexOf("://");
-    URI uri;
-    try {
-      uri = new URI(text.substring(0, slashes).toLowerCase(Locale.ROOT) + text.substring(slashes));
-    } catch (URISyntaxException e) {
-      throw malformed(e.getReason() + " at index " + e.getIndex());
-    }
-    if (!sentinel && uri.getRawFragment() != null) {
-      throw malformed("it holds a '#'");
-    }
-    String path = uri.getRawPath();
-    if (!path.isEmpty() && !path.equals("/") && !path.matches("/[0-9]{1,9}")) {
-      throw malformed("what follows the host and a '/' is not the number of a database");
-    }
-    checkParameters(uri.getRawQuery(), sentinel);
+    URI uri = RedisUriText.parts(text);
     RedisURI parsed;
     try {
       parsed = RedisURI.create(uri);
     } catch (RuntimeException e) {
       throw malformed("Lettuce does not accept it");
     }
-    if (sentinel) {
+    if (RedisUriText.hasSentinelScheme(text)) {
       return checkedSentinels(parsed);
     }
     splitOffPort(parsed);
@@ -119,42 +73,11 @@ final class RedisUris {
     return List.copyOf(seeds);
   }
 
-  /** Tells whether a URI names several nodes, as the seed nodes of a cluster. */
-  static boolean isList(String text) {
-    return hasOurScheme(text) && !hasSentinelScheme(text) && authority(text).indexOf(',') >= 0;
-  }
-
-  /** Hosts and ports: what is between the last {@code @} and the path or the query. */
-  private static String authority(String text) {
-    int from = text.indexOf("://") + 3;
-    return text.substring(Math.max(from, text.lastIndexOf('@') + 1), end(text));
-  }
-
-  private static int end(String text) {
-    int from = Math.max(text.indexOf("://") + 3, text.lastIndexOf('@') + 1);
-    int end = from;
-    while (end < text.length() && "/?#".indexOf(text.charAt(end)) < 0) {
-      end++;
-    }
-    return end;
-  }
-
   /** Reads {@code redis://user:password@host:6379,host:6379}: one URI for each host. */
   static List<RedisURI> parseAll(String text) {
-    requireNonNull(text, "uri");
-    if (!hasOurScheme(text) || hasSentinelScheme(text)) {
-      throw malformed("it does not begin with redis:// or rediss://");
-    }
-    String hosts = authority(text);
-    int end = end(text);
-    String before = text.substring(0, end - hosts.length());
-    List<RedisURI> all = new ArrayList<>();
-    for (String host : hosts.split(",", -1)) {
-      RedisURI uri = parse(before + host + text.substring(end));
-      if (uri.getDatabase() != 0) {
-        throw malformed("a cluster has only database 0");
-      }
-      all.add(uri);
+    List<RedisURI> all = RedisUriText.nodes(text).stream().map(RedisUris::parse).toList();
+    if (all.get(0).getDatabase() != 0) {
+      throw malformed("a cluster has only database 0");
     }
     return all;
   }
@@ -184,24 +107,30 @@ final class RedisUris {
     }
   }
 
-  private static void checkParameters(@Nullable String query, boolean sentinel) {
-    if (query == null) {
-      return;
+  /**
+   * Knows the passwords that the URI and its Sentinels have by now, as far as their providers give
+   * them at once.
+   */
+  static Secrets secrets(RedisURI uri) {
+    List<String> passwords = new ArrayList<>();
+    collect(uri, passwords);
+    for (RedisURI sentinel : uri.getSentinels()) {
+      collect(sentinel, passwords);
     }
-    for (String parameter : query.split("[&;]", -1)) {
-      int equals = parameter.indexOf('=');
-      String name = equals < 0 ? "" : parameter.substring(0, equals).toLowerCase(Locale.ROOT);
-      if (name.equals("timeout")) {
-        throw malformed("a timeout is set with connectTimeout and commandTimeout of Paddock");
-      }
-      if (!PARAMETERS.contains(name) && !(sentinel && name.equals(PRIMARY_PARAMETER))) {
-        throw malformed("a parameter is none of clientName, verifyPeer");
-      }
-    }
+    return Secrets.of(passwords);
   }
 
-  private static IllegalArgumentException malformed(String what) {
-    return new IllegalArgumentException("malformed Redis URI: " + what + ADVICE);
+  private static void collect(RedisURI uri, List<String> passwords) {
+    RedisCredentials credentials = null;
+    try {
+      credentials = uri.getCredentialsProvider().resolveCredentials().toFuture().getNow(null);
+    } catch (RuntimeException e) {
+      // Connecting will fail with it; what is not known can't be hidden.
+      return;
+    }
+    if (credentials != null && credentials.hasPassword() && credentials.getPassword().length > 0) {
+      passwords.add(new String(credentials.getPassword()));
+    }
   }
 
   /** Returns a private copy of a URI that we can connect to: RedisURI is mutable. */
@@ -273,11 +202,6 @@ final class RedisUris {
           + " of the Sentinels "
           + uri.getSentinels().stream().map(RedisUris::address).collect(Collectors.joining(","));
     }
-    return address(uri.getHost(), uri.getPort());
-  }
-
-  static String address(String host, int port) {
-    boolean bareIpv6 = host.indexOf(':') >= 0 && !host.startsWith("[");
-    return (bareIpv6 ? "[" + host + "]" : host) + ":" + port;
+    return RedisUriText.address(uri.getHost(), uri.getPort());
   }
 }

@@ -7,19 +7,15 @@ package dev.paddock.redis.lettuce;
 import dev.paddock.StoreException;
 import dev.paddock.spi.Environment;
 import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.ValueOutput;
-import io.lettuce.core.protocol.CommandType;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Sends GET where Lettuce's read setting says, and to the primary when no answer comes from there.
- * Thread-safe.
+ * Sends reads of values where Lettuce's read setting says, and to the primary when no answer comes
+ * from there. Thread-safe.
  */
 final class ReplicaReads implements Call.Owner {
   /** What a replica that hangs may keep in memory; beyond that the primary is asked at once. */
@@ -31,7 +27,6 @@ final class ReplicaReads implements Call.Owner {
   private final Environment environment;
   private final StatefulConnection<byte[], byte[]> connection;
   private final Link link;
-  private final Function<byte[], CompletionStage<byte @Nullable []>> primary;
   private final long patienceNanos;
   private final AtomicInteger open = new AtomicInteger();
 
@@ -41,47 +36,48 @@ final class ReplicaReads implements Call.Owner {
   /**
    * Takes over a connection.
    *
-   * @param link words failures
-   * @param primary sends GET to the primary
+   * @param link leads to the primary, and words failures
    * @param patienceNanos how long to wait for an answer before the primary is asked
    */
   ReplicaReads(
       Environment environment,
       StatefulConnection<byte[], byte[]> connection,
       Link link,
-      Function<byte[], CompletionStage<byte @Nullable []>> primary,
       long patienceNanos) {
     this.environment = environment;
     this.connection = connection;
     this.link = link;
-    this.primary = primary;
     this.patienceNanos = patienceNanos;
     this.silentAt = environment.nanoTime() - PAUSE_NANOS;
   }
 
-  CompletionStage<byte @Nullable []> get(byte[] key) {
+  /**
+   * Sends a read.
+   *
+   * @param command makes its object, once for each server that it is sent to
+   */
+  <T> CompletionStage<T> read(Function<Call.Owner, Call<T>> command) {
     if (environment.nanoTime() - silentAt < PAUSE_NANOS) {
-      return primary.apply(key);
+      return link.send(command.apply(link));
     }
     if (open.incrementAndGet() > OPEN_MAX) {
       open.decrementAndGet();
-      return primary.apply(key);
+      return link.send(command.apply(link));
     }
-    CompletableFuture<byte @Nullable []> result = new CompletableFuture<>();
+    CompletableFuture<T> result = new CompletableFuture<>();
     AtomicBoolean passedOver = new AtomicBoolean();
     Runnable ask =
         () -> {
           if (passedOver.compareAndSet(false, true) && !result.isDone()) {
-            primary
-                .apply(key)
-                .whenComplete(
-                    (value, failed) -> {
-                      if (failed == null) {
-                        result.complete(value);
-                      } else {
-                        result.completeExceptionally(failed);
-                      }
-                    });
+            CompletionStage<T> primary = link.send(command.apply(link));
+            primary.whenComplete(
+                (value, failed) -> {
+                  if (failed == null) {
+                    result.complete(value);
+                  } else {
+                    result.completeExceptionally(failed);
+                  }
+                });
           }
         };
     Environment.Timer patience =
@@ -91,12 +87,7 @@ final class ReplicaReads implements Call.Owner {
               ask.run();
             },
             patienceNanos);
-    Call<byte[]> call =
-        new Call<>(
-            this,
-            CommandType.GET,
-            new ValueOutput<>(ByteArrayCodec.INSTANCE),
-            Call.args().addKey(key));
+    Call<T> call = command.apply(this);
     CompletableFuture<?> unused =
         call.whenComplete(
             (value, failed) -> {
@@ -111,9 +102,9 @@ final class ReplicaReads implements Call.Owner {
     return result;
   }
 
-  private void dispatch(Call<byte[]> call) {
+  private <T> void dispatch(Call<T> call) {
     try {
-      connection.<byte[]>dispatch(call);
+      connection.<T>dispatch(call);
     } catch (RuntimeException e) {
       // No server is fit to read from, or the list of servers is just being replaced.
       call.completeExceptionally(e);

@@ -353,8 +353,8 @@ final class ClusterPaddockIT {
   /** The rights that docs/deployments.md names. */
   private static final String RIGHTS =
       "reset on >password -@all ~shop:* ~pdk:{*}:shop:* &pdk:{*}:shop:*"
-          + " +hello +info +time +get +evalsha +eval +asking +cluster|nodes +cluster|myid"
-          + " +ssubscribe +sunsubscribe +getrange +strlen +set +setrange +del +hmget +hset +pttl"
+          + " +hello +info +time +get +mget +evalsha +eval +asking +cluster|nodes +cluster|myid"
+          + " +ssubscribe +sunsubscribe +getrange +strlen +set +setrange +del +pttl"
           + " +pexpire +spublish";
 
   @Test

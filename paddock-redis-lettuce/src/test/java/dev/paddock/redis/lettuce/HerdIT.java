@@ -11,6 +11,7 @@ import dev.paddock.CacheEvent;
 import dev.paddock.Codecs;
 import dev.paddock.Paddock;
 import dev.paddock.testkit.RedisServerProcess;
+import dev.paddock.testkit.ServerRelease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,8 +31,8 @@ final class HerdIT {
   private static final int CALLERS = 10;
 
   @ParameterizedTest
-  @EnumSource(Versions.class)
-  void herd_onAColdKey_isOneLoad(Versions version) throws Exception {
+  @EnumSource(ServerRelease.class)
+  void herd_onAColdKey_isOneLoad(ServerRelease version) throws Exception {
     try (RedisServerProcess server = version.start()) {
       assertThat(herd(server.uri(), "")).isEqualTo(1);
     }

@@ -10,12 +10,13 @@ import java.util.List;
 
 /** The user of docs/deployments.md. */
 final class LeastRights {
-  private static final String PASSWORD = "s3cret";
+  static final String PASSWORD = "s3cret";
 
   /** What stands in the docs, word by word; LeastRightsIT compares. */
   static final String COMMANDS =
-      "+get +set +del +getrange +setrange +strlen +hmget +hset +pttl +pexpire +time +evalsha +eval";
+      "+get +set +del +getrange +setrange +strlen +pttl +pexpire +time +evalsha +eval";
 
+  static final String BULK = "+mget";
   static final String HINTS = "+subscribe +unsubscribe +publish";
   static final String KEYS = "~app:* ~pdk:{*}:app:*";
   static final String CHANNELS = "&pdk:{*}:app:*";
@@ -37,6 +38,8 @@ final class LeastRights {
         + CHANNELS
         + " "
         + COMMANDS
+        + " "
+        + BULK
         + " "
         + HINTS
         + " "

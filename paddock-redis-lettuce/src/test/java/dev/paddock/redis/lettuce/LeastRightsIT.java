@@ -12,9 +12,12 @@ import dev.paddock.Codecs;
 import dev.paddock.Paddock;
 import dev.paddock.StoreException;
 import dev.paddock.testkit.RedisServerProcess;
+import dev.paddock.testkit.ServerRelease;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,8 +31,8 @@ final class LeastRightsIT {
   }
 
   @ParameterizedTest
-  @EnumSource(Versions.class)
-  void allOperations_withTheRights_areAllowed(Versions version) throws Exception {
+  @EnumSource(ServerRelease.class)
+  void allOperations_withTheRights_areAllowed(ServerRelease version) throws Exception {
     try (RedisServerProcess server = version.start()) {
       String uri = LeastRights.grant(server, "cache", LeastRights.line("cache"));
       operations(uri);
@@ -54,6 +57,18 @@ final class LeastRightsIT {
       assertThat(cache.refresh("k", (key, context) -> "refreshed").join()).isEqualTo("refreshed");
       cache.invalidate("k");
       assertThat(cache.getIfPresent("k")).isNull();
+      List<String> several = List.of("a", "b", "c");
+      assertThat(cache.getAll(several, (keys, context) -> Map.of("a", "1", "b", "2"))).hasSize(2);
+      // By MGET, or without the right to it by GET: not from the source in any case.
+      assertThat(
+              cache.getAll(
+                  several,
+                  (keys, context) -> {
+                    throw new AssertionError("loaded again");
+                  }))
+          .isEqualTo(Map.of("a", "1", "b", "2"));
+      cache.invalidateAll(several);
+      assertThat(cache.getIfPresent("a")).isNull();
       assertThatThrownBy(
               () ->
                   cache.get(
@@ -66,8 +81,8 @@ final class LeastRightsIT {
   }
 
   @ParameterizedTest
-  @EnumSource(Versions.class)
-  void waiters_withoutChannels_areAnsweredByPolls(Versions version) throws Exception {
+  @EnumSource(ServerRelease.class)
+  void waiters_withoutChannels_areAnsweredByPolls(ServerRelease version) throws Exception {
     try (RedisServerProcess server = version.start()) {
       String uri = LeastRights.grant(server, "deaf", LeastRights.lineWithoutChannels("deaf"));
       operations(uri);

@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.StoreException;
 import dev.paddock.redis.RedisReplyException;
+import dev.paddock.redis.internal.Secrets;
 import dev.paddock.spi.FillStore;
 import dev.paddock.spi.StoreKey;
 import dev.paddock.spi.StoreOptions;

@@ -8,6 +8,7 @@ import dev.paddock.testkit.FillStoreHarness;
 import dev.paddock.testkit.FillStoreTck;
 import dev.paddock.testkit.RedisServerHarness;
 import dev.paddock.testkit.RedisServerProcess;
+import dev.paddock.testkit.ServerRelease;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -18,7 +19,7 @@ final class LettuceRedis62FillStoreIT extends FillStoreTck {
 
   @BeforeAll
   static void start() {
-    server = Versions.REDIS_6_2.start();
+    server = ServerRelease.REDIS_6_2.start();
   }
 
   @AfterAll

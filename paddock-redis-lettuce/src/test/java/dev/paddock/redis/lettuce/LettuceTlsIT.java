@@ -15,19 +15,14 @@ import dev.paddock.StoreException;
 import dev.paddock.spi.StoreFactory;
 import dev.paddock.testkit.RealTimeEnvironment;
 import dev.paddock.testkit.RedisServerProcess;
+import dev.paddock.testkit.SelfSignedCertificate;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
-import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
-import java.util.Base64;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -38,11 +33,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs on an installed redis-server that was built with TLS: the bundled one was not. */
 final class LettuceTlsIT {
-  private static final String STORE_PASSWORD = "changeit";
-
   @TempDir private static Path folder;
 
   private static RedisServerProcess server;
+  private static Path trusted;
   private static int tlsPort;
   private final RealTimeEnvironment environment = RealTimeEnvironment.create();
 
@@ -55,7 +49,8 @@ final class LettuceTlsIT {
       abort("no redis-server is installed, and the bundled one has no TLS");
       return;
     }
-    certify();
+    SelfSignedCertificate certificate = SelfSignedCertificate.in(folder);
+    trusted = certificate.certificate();
     try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       tlsPort = probe.getLocalPort();
     }
@@ -66,9 +61,9 @@ final class LettuceTlsIT {
               "--tls-port",
               Integer.toString(tlsPort),
               "--tls-cert-file",
-              folder.resolve("cert.pem").toString(),
+              trusted.toString(),
               "--tls-key-file",
-              folder.resolve("key.pem").toString(),
+              certificate.key().toString(),
               "--tls-auth-clients",
               "no");
     } catch (IllegalStateException e) {
@@ -91,62 +86,13 @@ final class LettuceTlsIT {
     environment.close();
   }
 
-  /** A certificate for 127.0.0.1 (and no other name) that signs itself. */
-  private static void certify() throws Exception {
-    Path store = folder.resolve("keys.p12");
-    Process keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "redis",
-                "-keyalg",
-                "RSA",
-                "-keysize",
-                "2048",
-                "-dname",
-                "CN=paddock-test",
-                "-ext",
-                "SAN=ip:127.0.0.1",
-                "-validity",
-                "2",
-                "-storetype",
-                "PKCS12",
-                "-keystore",
-                store.toString(),
-                "-storepass",
-                STORE_PASSWORD)
-            .redirectErrorStream(true)
-            .redirectOutput(folder.resolve("keytool.log").toFile())
-            .start();
-    assertThat(keytool.waitFor(60, TimeUnit.SECONDS)).isTrue();
-    assertThat(keytool.exitValue()).as(Files.readString(folder.resolve("keytool.log"))).isZero();
-    KeyStore keys = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(store)) {
-      keys.load(in, STORE_PASSWORD.toCharArray());
-    }
-    pem("key.pem", "PRIVATE KEY", keys.getKey("redis", STORE_PASSWORD.toCharArray()).getEncoded());
-    pem("cert.pem", "CERTIFICATE", keys.getCertificate("redis").getEncoded());
-  }
-
-  private static void pem(String file, String type, byte[] der) throws IOException {
-    String body = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
-    Files.writeString(
-        folder.resolve(file),
-        "-----BEGIN " + type + "-----\n" + body + "\n-----END " + type + "-----\n",
-        StandardCharsets.US_ASCII);
-  }
-
   /** A client that trusts the certificate. */
   private static RedisClient trusting() {
     RedisClient client = RedisClient.create();
     client.setOptions(
         ClientOptions.builder()
             .sslOptions(
-                SslOptions.builder()
-                    .jdkSslProvider()
-                    .trustManager(folder.resolve("cert.pem").toFile())
-                    .build())
+                SslOptions.builder().jdkSslProvider().trustManager(trusted.toFile()).build())
             .build());
     return client;
   }

@@ -36,7 +36,7 @@ final class LinkTest {
       new Link(
           environment,
           "h:1",
-          Secrets.of(RedisUris.parse("redis://:hunter22@h:1")),
+          RedisUris.secrets(RedisUris.parse("redis://:hunter22@h:1")),
           BRIDGE.toNanos(),
           OPEN_MAX,
           call -> wire.accept(call),

@@ -38,7 +38,7 @@ final class PrimaryCheckTest {
       new Link(
           environment,
           "m",
-          Secrets.of(RedisUris.parse("redis://h:1")),
+          RedisUris.secrets(RedisUris.parse("redis://h:1")),
           BRIDGE.toNanos(),
           100,
           wired::add,

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.paddock.redis.internal.RedisUriText;
+import dev.paddock.redis.internal.Secrets;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslVerifyMode;
@@ -240,9 +242,9 @@ final class RedisUrisTest {
     assertThat(credentials(copy.getSentinels().get(0)).getUsername()).isEqualTo("watch");
     assertThat(credentials(copy.getSentinels().get(0)).getPassword())
         .isEqualTo("sesame".toCharArray());
-    assertThat(Secrets.of(copy).shown("it says sesame")).isEqualTo(Secrets.HIDDEN);
-    assertThat(Secrets.of(copy).shown("it says hunter22")).isEqualTo(Secrets.HIDDEN);
-    assertThat(Secrets.of(copy).shown("it says nothing")).isEqualTo("it says nothing");
+    assertThat(RedisUris.secrets(copy).shown("it says sesame")).isEqualTo(Secrets.HIDDEN);
+    assertThat(RedisUris.secrets(copy).shown("it says hunter22")).isEqualTo(Secrets.HIDDEN);
+    assertThat(RedisUris.secrets(copy).shown("it says nothing")).isEqualTo("it says nothing");
   }
 
   @Test
@@ -311,7 +313,7 @@ final class RedisUrisTest {
   @Test
   void list_ofNodes_isOneUriForEach_withTheSameRest() {
     String text = "rediss://al:pa%2Css@one:7000,two,[::1]:7002/0?verifyPeer=NONE&clientName=a,b";
-    assertThat(RedisUris.isList(text)).isTrue();
+    assertThat(RedisUriText.isList(text)).isTrue();
     List<RedisURI> nodes = RedisUris.parseAll(text);
 
     assertThat(nodes)
@@ -335,7 +337,7 @@ final class RedisUrisTest {
         "http://one,two"
       })
   void uri_ofOneHost_isNoList(String text) {
-    assertThat(RedisUris.isList(text)).isFalse();
+    assertThat(RedisUriText.isList(text)).isFalse();
   }
 
   @ParameterizedTest
@@ -365,5 +367,47 @@ final class RedisUrisTest {
     assertThatIllegalArgumentException().isThrownBy(() -> RedisUris.seeds(List.of()));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> RedisUris.seeds(List.of(RedisUris.parse("redis://one/3"))));
+  }
+
+  @Test
+  void redlock_list_isOneUriForEachServer() {
+    List<RedisURI> plain =
+        RedisUris.parseRedlock("redlock://ann:pa%2Fss@one:7000,two,[::1]:7002/3?clientName=a");
+    List<RedisURI> tls = RedisUris.parseRedlock("REDLOCKS://one,two,three");
+
+    assertThat(plain)
+        .extracting(RedisUris::address)
+        .containsExactly("one:7000", "two:6379", "[::1]:7002");
+    for (RedisURI server : plain) {
+      assertThat(server.isSsl()).isFalse();
+      assertThat(server.getDatabase()).isEqualTo(3);
+      assertThat(server.getClientName()).isEqualTo("a");
+      assertThat(credentials(server).getPassword()).isEqualTo("pa/ss".toCharArray());
+    }
+    assertThat(tls).hasSize(3).allMatch(RedisURI::isSsl);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redlock://:s3cret/x@one,two,three",
+        "redlock://:s3cret@one,,three",
+        "redlock://:s3cret@one,two,three/x",
+        "redlock://:s3cret@one,two",
+        "redis://:s3cret@one,two,three"
+      })
+  void redlock_malformed_isRefusedWithoutThePassword(String uri) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> LettuceRedis.redlock(uri))
+        .withMessageNotContaining("s3cret");
+  }
+
+  @Test
+  void redlock_sentinels_areRefused() {
+    String sentinel = "redis-sentinel://one,two#primary";
+
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> LettuceRedis.redlock(List.of(sentinel, sentinel, sentinel)))
+        .withMessageContaining("not Sentinels");
   }
 }

@@ -6,11 +6,13 @@ package dev.paddock.redis.lettuce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.paddock.redis.internal.Secrets;
 import io.lettuce.core.RedisURI;
 import org.junit.jupiter.api.Test;
 
 final class SecretsTest {
-  private final Secrets secrets = Secrets.of(RedisUris.parse("redis://user:hun%2Fter22@localhost"));
+  private final Secrets secrets =
+      RedisUris.secrets(RedisUris.parse("redis://user:hun%2Fter22@localhost"));
 
   @Test
   void cause_withoutPassword_isKept() {
@@ -51,6 +53,6 @@ final class SecretsTest {
   void nothing_isHiddenWithoutAPassword() {
     Exception any = new IllegalStateException("hun/ter22");
 
-    assertThat(Secrets.of(RedisURI.create("localhost", 1)).causeOrNull(any)).isSameAs(any);
+    assertThat(RedisUris.secrets(RedisURI.create("localhost", 1)).causeOrNull(any)).isSameAs(any);
   }
 }
