@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -41,6 +42,7 @@ final class History {
   private final Map<Integer, List<FreshnessCheck.Invalidation>> acknowledged = new HashMap<>();
   private final Map<String, List<Span>> stalls = new HashMap<>();
   private final Map<String, List<Long>> unprotected = new HashMap<>();
+  private final Map<String, NavigableSet<Long>> outageServed = new HashMap<>();
   private final List<Span> puts = new ArrayList<>();
   private final List<Span> removals = new ArrayList<>();
   private final List<Span> misses = new ArrayList<>();
@@ -259,6 +261,10 @@ final class History {
           .add(new Span(stall.from(), stall.to()));
     } else if (said instanceof Said.Unprotected cause) {
       unprotected.computeIfAbsent(worker, name -> new ArrayList<>()).add(cause.at());
+    } else if (said instanceof Said.OutageServed served) {
+      outageServed
+          .computeIfAbsent(worker + "/" + served.key(), key -> new TreeSet<>())
+          .add(served.at());
     } else if (said instanceof Said.AnchorPut put) {
       if (put.acknowledged()) {
         puts.add(new Span(put.begun(), put.ended()));
@@ -393,7 +399,7 @@ final class History {
     if (wait != null) {
       add(wait.with(ofKey(call.key, wait.at())));
     }
-    if (call.result > 0 && !Said.Reads.isLeased(call.result)) {
+    if (call.result > 0 && (!Said.Reads.isLeased(call.result) || isServedInOutage(call))) {
       // While the store fails a process, its callers share loads of which nothing can be proven.
       counts.merge("callsNotJudged", 1L, Long::sum);
     } else if (call.result > 0) {
@@ -407,6 +413,12 @@ final class History {
               forgetful)
           .forEach(found -> add(found.with(ofKey(call.key, found.at()))));
     }
+  }
+
+  private boolean isServedInOutage(Call call) {
+    NavigableSet<Long> served = outageServed.get(call.worker + "/" + call.key);
+    Long first = served == null ? null : served.ceiling(call.begun);
+    return first != null && first <= call.ended;
   }
 
   /**

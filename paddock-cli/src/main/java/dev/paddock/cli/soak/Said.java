@@ -22,6 +22,7 @@ import java.util.Map;
   @JsonSubTypes.Type(Said.FillEnded.class),
   @JsonSubTypes.Type(Said.LeaseLost.class),
   @JsonSubTypes.Type(Said.Unprotected.class),
+  @JsonSubTypes.Type(Said.OutageServed.class),
   @JsonSubTypes.Type(Said.Unreadable.class),
   @JsonSubTypes.Type(Said.Invalidating.class),
   @JsonSubTypes.Type(Said.Invalidated.class),
@@ -114,6 +115,15 @@ sealed interface Said {
    * @param outcome the outcome; UNKNOWN if there was no answer
    */
   record FillEnded(int key, long at, String outcome) implements Said {}
+
+  /**
+   * A caller got what its own process had loaded while the store could not take it, which may be
+   * older than an invalidation elsewhere.
+   *
+   * @param key the key
+   * @param at when, between the begin and the end of that call
+   */
+  record OutageServed(int key, long at) implements Said {}
 
   /**
    * A fill lease was lost.

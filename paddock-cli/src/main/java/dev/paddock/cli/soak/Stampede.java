@@ -85,6 +85,8 @@ final class Stampede {
     int key = Integer.parseInt(event.key().substring(event.key().indexOf(':') + 1));
     if (event instanceof CacheEvent.LeaseGranted granted) {
       beside.set(key, granted.degraded() ? 1 : 0);
+    } else if (event instanceof CacheEvent.OutageServed) {
+      said.accept(new Said.OutageServed(key, now));
     } else if (event instanceof CacheEvent.LeaseLost) {
       said.accept(new Said.LeaseLost(key, now));
     } else if (event instanceof CacheEvent.FillEnded fill) {

@@ -63,6 +63,41 @@ final class HistoryTest {
     assertThat(checks()).isEmpty();
   }
 
+  private void invalidatedBefore400() {
+    load("0.0", 1, 0);
+    history.take("0.0", new Said.Invalidating(1, 2, ms(390)));
+    history.take("0.0", new Said.Invalidated(1, 2, ms(390), ms(392), true));
+  }
+
+  @Test
+  void judge_anOldValueFromTheStore_isFound() {
+    invalidatedBefore400();
+    read(400, 1, true);
+
+    assertThat(checks()).containsExactly("freshness");
+  }
+
+  @Test
+  void judge_anOldValueThatTheProcessHadKeptInAnOutage_isPassedOver() {
+    invalidatedBefore400();
+    history.take("0.0", new Said.OutageServed(1, ms(400)));
+    read(400, 1, true);
+
+    assertThat(checks()).isEmpty();
+  }
+
+  @Test
+  void judge_anOldValueBesideAnotherThatWasKeptInAnOutage_isFound() {
+    invalidatedBefore400();
+    history.take("0.0", new Said.OutageServed(1, ms(395)));
+    history.take("0.0", new Said.OutageServed(2, ms(400)));
+    history.take("1.0", new Said.OutageServed(1, ms(400)));
+    history.take("0.0", new Said.OutageServed(1, ms(402)));
+    read(400, 1, true);
+
+    assertThat(checks()).containsExactly("freshness");
+  }
+
   @Test
   void judge_twoLoadsAfterOneInvalidation_areFound() {
     load("0.0", 1, 0);
