@@ -421,6 +421,46 @@ public interface Cache<K, V> {
   CompletableFuture<@Nullable Void> invalidateAllAsync(Collection<? extends K> keys);
 
   /**
+   * Invalidates all values that have a tag, however many, by one command: a barrier that values are
+   * checked against when they are read. Values whose loads began before it count as missing from
+   * then on, those of loads in flight too. In this process that holds when the method returns;
+   * elsewhere after {@link CacheBuilder#tagLag} at most, and for values of a near cache after its
+   * TTL at most.
+   *
+   * @param tag the tag, 1 to 255 bytes of UTF-8
+   * @throws IllegalStateException if the cache was built without {@link CacheBuilder#tagLag}
+   * @throws IllegalArgumentException if the tag is empty or too long
+   * @throws StoreException if it did not happen, or that is unknown; try again, which does no harm
+   * @throws PaddockInterruptedException if the thread was interrupted; it may have happened
+   */
+  void invalidateTag(String tag);
+
+  /**
+   * As {@link #invalidateTag}, without blocking.
+   *
+   * @param tag the tag
+   * @return completes when it has happened; exceptionally with what {@code invalidateTag} throws
+   */
+  CompletableFuture<@Nullable Void> invalidateTagAsync(String tag);
+
+  /**
+   * Invalidates all values of this cache, as {@link #invalidateTag} does those that have a tag.
+   * Nothing is deleted: what is outdated goes with its TTL, or when it is replaced.
+   *
+   * @throws IllegalStateException if the cache was built without {@link CacheBuilder#tagLag}
+   * @throws StoreException if it did not happen, or that is unknown; try again, which does no harm
+   * @throws PaddockInterruptedException if the thread was interrupted; it may have happened
+   */
+  void clear();
+
+  /**
+   * As {@link #clear}, without blocking.
+   *
+   * @return completes when it has happened; exceptionally with what {@code clear} throws
+   */
+  CompletableFuture<@Nullable Void> clearAsync();
+
+  /**
    * Makes a value stale from now on: callers that accept a stale value still get it while the next
    * call refreshes it. Loads in flight are not stored.
    *

@@ -52,6 +52,12 @@ public final class CacheBuilder<K, V> {
   private @Nullable Integer compressAbove;
   private @Nullable Integer maxValueBytes;
   private @Nullable Integer maxBulkSize;
+  private @Nullable Long nearMaxEntries;
+  private @Nullable Long nearMaxWeight;
+  private @Nullable NearWeigher<? super K, ? super V> nearWeigher;
+  private @Nullable Duration nearTimeToLive;
+  private @Nullable Duration tagLag;
+  private @Nullable Duration tagSkew;
 
   CacheBuilder(String name, Codec<V> codec, Function<CacheConfiguration<K, V>, Cache<K, V>> open) {
     this.name = name;
@@ -527,6 +533,91 @@ public final class CacheBuilder<K, V> {
     return this;
   }
 
+  /**
+   * Keeps fresh values in this process too, for {@link #nearTimeToLive}, so that most hits need no
+   * command. Changes by other processes are told by messages, which usually arrive within
+   * milliseconds; where one is lost the TTL is the bound. All callers get the same object: they
+   * must not change it. Keys need {@code equals} and {@code hashCode}, and must not change; values
+   * of keys that are arrays are not kept. Off by default.
+   *
+   * @param entries 1 or more; beyond that the least useful are dropped
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> nearMaxEntries(long entries) {
+    nearMaxEntries =
+        once("nearMaxEntries", nearMaxEntries, Limits.atLeast(entries, 1, "nearMaxEntries"));
+    return this;
+  }
+
+  /**
+   * As {@link #nearMaxEntries}, bounded by weight instead.
+   *
+   * @param <K1> the type of the keys from here on
+   * @param weight 1 or more
+   * @param weigher says what an entry weighs
+   * @return this
+   * @throws IllegalArgumentException if the weight is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public <K1 extends K> CacheBuilder<K1, V> nearMaxWeight(
+      long weight, NearWeigher<? super K1, ? super V> weigher) {
+    CacheBuilder<K1, V> narrowed = narrowed();
+    narrowed.nearMaxWeight =
+        once("nearMaxWeight", narrowed.nearMaxWeight, Limits.atLeast(weight, 1, "nearMaxWeight"));
+    narrowed.nearWeigher = requireNonNull(weigher, "weigher");
+    return narrowed;
+  }
+
+  /**
+   * Sets how long a value is kept in this process at most, never beyond its soft TTL. It is also
+   * how long one that another process has changed may be served if the message of that is lost.
+   *
+   * @param duration 1 ms to 1 day; 5 seconds by default
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> nearTimeToLive(Duration duration) {
+    nearTimeToLive =
+        once("nearTimeToLive", nearTimeToLive, Limits.span(duration, "nearTimeToLive"));
+    return this;
+  }
+
+  /**
+   * Lets values have tags, and makes {@link Cache#invalidateTag} and {@link Cache#clear} work. Set
+   * it alike in all processes that share the cache. Off by default, for it costs a read of the
+   * barriers now and then.
+   *
+   * @param lag how long after {@code invalidateTag} or {@code clear} has returned other processes
+   *     may still serve what it has outdated, 0 to 1 hour. Within each such time a process in use
+   *     reads each barrier that it goes by about twice. 0 is strict: each read of a value is
+   *     followed by one of its barriers, and nothing outdated is served
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> tagLag(Duration lag) {
+    tagLag = once("tagLag", tagLag, Limits.lag(lag, "tagLag"));
+    return this;
+  }
+
+  /**
+   * Sets by how much the clocks of a store's parts may differ: those of a cluster's masters, or of
+   * a primary and the replica that takes its place. Values whose loads begin within that time after
+   * an invalidation of their tag, in processes that have not heard of it, are loaded once more.
+   *
+   * @param skew 0 to 1 hour; 100 ms by default
+   * @return this
+   * @throws IllegalArgumentException if it is out of range
+   * @throws IllegalStateException if it was set before
+   */
+  public CacheBuilder<K, V> tagSkew(Duration skew) {
+    tagSkew = once("tagSkew", tagSkew, Limits.lag(skew, "tagSkew"));
+    return this;
+  }
+
   private static double checkedJitter(double part) {
     if (!(part >= 0 && part <= 0.5)) {
       throw new IllegalArgumentException("jitter must be between 0 and 0.5, is " + part);
@@ -603,6 +694,7 @@ public final class CacheBuilder<K, V> {
               + earlyRefreshAt
               + " exclude each other: choose one");
     }
+    checkNear();
     Duration negative = negativeTimeToLive;
     if (negative == null) {
       negative = min(Duration.ofSeconds(30), ttl);
@@ -640,7 +732,12 @@ public final class CacheBuilder<K, V> {
                 or(keyPrefix, ""),
                 or(compressAbove, Integer.MAX_VALUE),
                 or(maxValueBytes, 16 * 1024 * 1024),
-                or(maxBulkSize, 500)));
+                or(maxBulkSize, 500),
+                or(nearMaxEntries, or(nearMaxWeight, 0L)),
+                nearWeigher,
+                or(nearTimeToLive, Duration.ofSeconds(5)),
+                tagLag,
+                or(tagSkew, Duration.ofMillis(100))));
     if (enabled != null) {
       cache.setEnabled(enabled);
     }
@@ -648,6 +745,37 @@ public final class CacheBuilder<K, V> {
     @SuppressWarnings("unchecked")
     Cache<K1, V> narrowed = (Cache<K1, V>) cache;
     return narrowed;
+  }
+
+  private void checkNear() {
+    boolean near = nearMaxEntries != null || nearMaxWeight != null;
+    if (nearMaxEntries != null && nearMaxWeight != null) {
+      throw new IllegalStateException(
+          "nearMaxEntries "
+              + nearMaxEntries
+              + " and nearMaxWeight "
+              + nearMaxWeight
+              + " exclude each other: choose one");
+    }
+    if (nearTimeToLive != null && !near) {
+      throw new IllegalStateException(
+          "nearTimeToLive "
+              + nearTimeToLive
+              + " needs a near cache: set nearMaxEntries or nearMaxWeight");
+    }
+    if (near && alwaysFresh != null) {
+      throw new IllegalStateException(
+          "alwaysFresh and a near cache exclude each other: leave nearMaxEntries or nearMaxWeight"
+              + " out, or let single calls say alwaysFresh");
+    }
+    if (tagLag != null && tagLag.isZero() && near) {
+      throw new IllegalStateException(
+          "tagLag 0 promises that nothing outdated is served, which a near cache can't keep: leave"
+              + " nearMaxEntries or nearMaxWeight out, or allow a lag");
+    }
+    if (tagSkew != null && tagLag == null) {
+      throw new IllegalStateException("tagSkew " + tagSkew + " needs tags: set tagLag");
+    }
   }
 
   private void checkTimeouts(Duration stale, Duration failSafe, Duration loadTime) {

@@ -46,6 +46,12 @@ import org.jspecify.annotations.Nullable;
  *     Integer#MAX_VALUE} for never
  * @param maxValueBytes the largest payload, compressed or not
  * @param maxBulkSize how many keys one MGET reads and one bulk load gets at most
+ * @param nearMaximum the most entries of the near cache, or their most weight; 0 for none
+ * @param nearWeigher what an entry of the near cache weighs; null if entries are counted
+ * @param nearTimeToLive how long the near cache keeps a value
+ * @param tagLag how long after an invalidation by tag other processes may serve what it has
+ *     outdated; null if values have no tags
+ * @param tagSkew by how much the clocks of the store's parts may differ
  * @param <K> the type of the keys
  * @param <V> the type of the values
  */
@@ -80,4 +86,9 @@ public record CacheConfiguration<K, V>(
     String keyPrefix,
     int compressAbove,
     int maxValueBytes,
-    int maxBulkSize) {}
+    int maxBulkSize,
+    long nearMaximum,
+    @Nullable NearWeigher<? super K, ? super V> nearWeigher,
+    Duration nearTimeToLive,
+    @Nullable Duration tagLag,
+    Duration tagSkew) {}

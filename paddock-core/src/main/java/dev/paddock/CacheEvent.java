@@ -38,6 +38,32 @@ public sealed interface CacheEvent {
   record Hit(String cache, String key, boolean negative) implements CacheEvent {}
 
   /**
+   * A fresh value, or a fresh negative entry, was returned from this process's near cache.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   */
+  record NearHit(String cache, String key) implements CacheEvent {}
+
+  /**
+   * A stored value was outdated by a barrier: one of its tags was invalidated, or the whole cache
+   * cleared, since its load began. It counted as a miss.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   */
+  record Outdated(String cache, String key) implements CacheEvent {}
+
+  /**
+   * All values with a tag, or all values of a cache, were invalidated by this process.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store of the barrier that was raised
+   * @param tag the tag; null for all values
+   */
+  record TagInvalidated(String cache, String key, @Nullable String tag) implements CacheEvent {}
+
+  /**
    * Nothing fresh enough was there.
    *
    * @param cache the name of the cache

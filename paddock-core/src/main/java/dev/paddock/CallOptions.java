@@ -8,6 +8,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.paddock.internal.Limits;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ public final class CallOptions<K, V> {
   private final @Nullable Duration timeToLive;
   private final boolean missExpected;
   private final boolean bypassed;
+  private final List<String> tags;
 
   /**
    * Returns the options that a cache's calls have unless told otherwise.
@@ -41,7 +43,8 @@ public final class CallOptions<K, V> {
         configuration.staleAllowed(),
         null,
         false,
-        false);
+        false,
+        List.of());
   }
 
   private CallOptions(
@@ -50,13 +53,15 @@ public final class CallOptions<K, V> {
       boolean staleAllowed,
       @Nullable Duration timeToLive,
       boolean missExpected,
-      boolean bypassed) {
+      boolean bypassed,
+      List<String> tags) {
     this.maxWait = maxWait;
     this.otherwise = otherwise;
     this.staleAllowed = staleAllowed;
     this.timeToLive = timeToLive;
     this.missExpected = missExpected;
     this.bypassed = bypassed;
+    this.tags = tags;
   }
 
   /**
@@ -68,7 +73,13 @@ public final class CallOptions<K, V> {
    */
   public CallOptions<K, V> maxWait(Duration duration) {
     return new CallOptions<>(
-        Limits.maxWait(duration), otherwise, staleAllowed, timeToLive, missExpected, bypassed);
+        Limits.maxWait(duration),
+        otherwise,
+        staleAllowed,
+        timeToLive,
+        missExpected,
+        bypassed,
+        tags);
   }
 
   /**
@@ -84,7 +95,8 @@ public final class CallOptions<K, V> {
         staleAllowed,
         timeToLive,
         missExpected,
-        bypassed);
+        bypassed,
+        tags);
   }
 
   /**
@@ -93,16 +105,16 @@ public final class CallOptions<K, V> {
    * @return a copy
    */
   public CallOptions<K, V> allowStale() {
-    return new CallOptions<>(maxWait, otherwise, true, timeToLive, missExpected, bypassed);
+    return new CallOptions<>(maxWait, otherwise, true, timeToLive, missExpected, bypassed, tags);
   }
 
   /**
-   * Accepts fresh values only.
+   * Accepts fresh values only, and none from the near cache.
    *
    * @return a copy
    */
   public CallOptions<K, V> alwaysFresh() {
-    return new CallOptions<>(maxWait, otherwise, false, timeToLive, missExpected, bypassed);
+    return new CallOptions<>(maxWait, otherwise, false, timeToLive, missExpected, bypassed, tags);
   }
 
   /**
@@ -119,7 +131,8 @@ public final class CallOptions<K, V> {
         staleAllowed,
         Limits.timeToLive(duration, "timeToLive"),
         missExpected,
-        bypassed);
+        bypassed,
+        tags);
   }
 
   /**
@@ -129,7 +142,7 @@ public final class CallOptions<K, V> {
    * @return a copy
    */
   public CallOptions<K, V> expectMiss() {
-    return new CallOptions<>(maxWait, otherwise, staleAllowed, timeToLive, true, bypassed);
+    return new CallOptions<>(maxWait, otherwise, staleAllowed, timeToLive, true, bypassed, tags);
   }
 
   /**
@@ -138,7 +151,26 @@ public final class CallOptions<K, V> {
    * @return a copy
    */
   public CallOptions<K, V> bypass() {
-    return new CallOptions<>(maxWait, otherwise, staleAllowed, timeToLive, missExpected, true);
+    return new CallOptions<>(
+        maxWait, otherwise, staleAllowed, timeToLive, missExpected, true, tags);
+  }
+
+  /**
+   * Gives the value that this call stores tags, besides those that its loader sets.
+   *
+   * @param names up to 16, each 1 to 255 bytes of UTF-8; they take the place of any set before
+   * @return a copy
+   * @throws IllegalArgumentException if a tag is empty or too long, or there are too many
+   */
+  public CallOptions<K, V> tags(String... names) {
+    return new CallOptions<>(
+        maxWait,
+        otherwise,
+        staleAllowed,
+        timeToLive,
+        missExpected,
+        bypassed,
+        Limits.tags(List.of(), names));
   }
 
   /**
@@ -193,5 +225,14 @@ public final class CallOptions<K, V> {
    */
   public boolean isBypassed() {
     return bypassed;
+  }
+
+  /**
+   * Returns the tags of the value that this call stores.
+   *
+   * @return unmodifiable; empty for none
+   */
+  public List<String> tags() {
+    return tags;
   }
 }

@@ -92,6 +92,16 @@ public interface LoadContext<K, V> {
    */
   void coolDown(Duration duration);
 
+  /**
+   * Gives this value tags, under which it can be invalidated together with others. Those of the
+   * call's options count as well. What is called again adds to them.
+   *
+   * @param tags up to 16, each 1 to 255 bytes of UTF-8
+   * @throws IllegalStateException if the cache was built without {@link CacheBuilder#tagLag}
+   * @throws IllegalArgumentException if a tag is empty or too long, or there are too many
+   */
+  void tags(String... tags);
+
   /** Returns the value to its callers without storing it. */
   void skipCaching();
 

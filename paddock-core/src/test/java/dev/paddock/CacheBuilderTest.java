@@ -292,6 +292,9 @@ final class CacheBuilderTest {
     assertThat(built.compressAbove()).isEqualTo(Integer.MAX_VALUE);
     assertThat(built.maxValueBytes()).isEqualTo(16 * 1024 * 1024);
     assertThat(built.maxBulkSize()).isEqualTo(500);
+    assertThat(built.nearMaximum()).isZero();
+    assertThat(built.nearWeigher()).isNull();
+    assertThat(built.tagLag()).isNull();
     assertThat(opened.switched).isEmpty();
   }
 
@@ -470,6 +473,23 @@ final class CacheBuilderTest {
     KEY_PREFIX("keyPrefix", b -> b.keyPrefix("one:"), b -> b.keyPrefix("two:"), "one:"),
     COMPRESS_ABOVE("compressAbove", b -> b.compressAbove(77), b -> b.compressAbove(78), "77"),
     MAX_VALUE_BYTES("maxValueBytes", b -> b.maxValueBytes(77), b -> b.maxValueBytes(78), "77"),
+    NEAR_MAX_ENTRIES("nearMaxEntries", b -> b.nearMaxEntries(77), b -> b.nearMaxEntries(78), "77"),
+    NEAR_MAX_WEIGHT(
+        "nearMaxWeight",
+        b -> b.nearMaxWeight(77, (k, v) -> 1),
+        b -> b.nearMaxWeight(78, (k, v) -> 1),
+        "77"),
+    NEAR_TIME_TO_LIVE(
+        "nearTimeToLive",
+        b -> b.nearTimeToLive(Duration.ofSeconds(7)),
+        b -> b.nearTimeToLive(Duration.ofSeconds(8)),
+        "PT7S"),
+    TAG_LAG("tagLag", b -> b.tagLag(Duration.ZERO), b -> b.tagLag(Duration.ZERO), "PT0S"),
+    TAG_SKEW(
+        "tagSkew",
+        b -> b.tagSkew(Duration.ofSeconds(7)),
+        b -> b.tagSkew(Duration.ofSeconds(8)),
+        "PT7S"),
     MAX_BULK_SIZE("maxBulkSize", b -> b.maxBulkSize(77), b -> b.maxBulkSize(78), "77");
 
     private final String option;
@@ -523,6 +543,38 @@ final class CacheBuilderTest {
         .isThrownBy(builder::build)
         .satisfies(e -> assertThat(e.getMessage()).contains(parts));
     assertThat(opened.configurations).isEmpty();
+  }
+
+  @Test
+  void nearCacheAndTags_outOfRange_areRefused() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder().nearMaxEntries(0))
+        .withMessageContaining("nearMaxEntries");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder().nearMaxWeight(0, (k, v) -> 1))
+        .withMessageContaining("nearMaxWeight");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder().nearTimeToLive(Duration.ZERO))
+        .withMessageContaining("nearTimeToLive");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder().tagLag(Duration.ofMinutes(61)))
+        .withMessageContaining("tagLag");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder().tagSkew(Duration.ofMillis(-1)))
+        .withMessageContaining("tagSkew");
+  }
+
+  @Test
+  void nearCacheAndTags_thatContradictEachOther_areRefused() {
+    assertContradiction(
+        b -> b.nearMaxEntries(5).nearMaxWeight(6, (k, v) -> 1),
+        "nearMaxEntries 5",
+        "nearMaxWeight 6");
+    assertContradiction(
+        b -> b.nearTimeToLive(Duration.ofSeconds(1)), "nearTimeToLive PT1S", "nearMaxEntries");
+    assertContradiction(b -> b.nearMaxEntries(5).tagLag(Duration.ZERO), "tagLag 0", "near cache");
+    assertContradiction(b -> b.nearMaxEntries(5).alwaysFresh(), "alwaysFresh", "near cache");
+    assertContradiction(b -> b.tagSkew(Duration.ZERO), "tagSkew PT0S", "tagLag");
   }
 
   @Test

@@ -164,6 +164,9 @@ final class OptionsPageTest {
       case "hardLoadTimeout" -> built.hardLoadTimeout() == null ? "none" : "?";
       case "maxConcurrentLoads" ->
           built.maxConcurrentLoads() == Integer.MAX_VALUE ? "no limit" : "?";
+      case "nearMaxEntries", "nearMaxWeight" ->
+          built.nearMaximum() == 0 ? "0 (no near cache)" : "?";
+      case "tagLag" -> built.tagLag() == null ? "none (no tags)" : "?";
       case "keyPrefix" -> built.keyPrefix().isEmpty() ? "empty" : built.keyPrefix();
       case "compressAbove" ->
           built.compressAbove() == Integer.MAX_VALUE ? "never" : (Object) built.compressAbove();
@@ -221,6 +224,7 @@ final class OptionsPageTest {
                   case "allowStale", "alwaysFresh" ->
                       options.isStaleAllowed() == built.staleAllowed() ? "the cache's" : "?";
                   case "timeToLive" -> options.timeToLive() == null ? "the cache's" : "?";
+                  case "tags" -> options.tags().isEmpty() ? "none" : "?";
                   case "expectMiss" -> options.isMissExpected() ? "on" : "off";
                   case "bypass" -> options.isBypassed() ? "on" : "off";
                   default -> "a default that this test checks";

@@ -39,7 +39,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The examples of the pages, so that a change of the API that breaks one breaks the build. */
 final class DocExamples {
-  record Post(long id, String title, boolean isDraft) {}
+  record Post(long id, String title, String author, boolean isDraft) {}
+
+  record Settings(String text) {}
 
   /** A source of truth. */
   interface Database {
@@ -286,6 +288,34 @@ final class DocExamples {
             .loader(database::findProduct)
             .build();
     return products;
+  }
+
+  static Cache<String, Settings> nearCache(Paddock paddock) {
+    return paddock
+        .<String, Settings>cache("settings", JacksonCodec.of(Settings.class))
+        .timeToLive(Duration.ofMinutes(10))
+        .nearMaxEntries(10_000)
+        .nearTimeToLive(Duration.ofSeconds(5))
+        .build();
+  }
+
+  static Cache<Long, Post> tags(Paddock paddock, Database database) {
+    return paddock
+        .<Long, Post>cache("pages", JacksonCodec.of(Post.class))
+        .tagLag(Duration.ofSeconds(1))
+        .loader(
+            (id, context) -> {
+              Post post = database.findPost(id);
+              if (post != null) {
+                context.tags("author:" + post.author());
+              }
+              return post;
+            })
+        .build();
+  }
+
+  static void changedAuthor(Cache<Long, Post> pages, String author) {
+    pages.invalidateTag("author:" + author);
   }
 
   static Paddock hotKeys(String uri) {

@@ -25,6 +25,7 @@ import dev.paddock.PaddockInterruptedException;
 import dev.paddock.RecursiveLoadException;
 import dev.paddock.StoreException;
 import dev.paddock.TooManyLoadsException;
+import dev.paddock.spi.BarrierRequest;
 import dev.paddock.spi.PutOutcome;
 import dev.paddock.spi.ReadReply;
 import dev.paddock.spi.StoreKey;
@@ -63,6 +64,14 @@ final class CacheEngine<K, V> implements Cache<K, V> {
   private final EarlyRefresh early;
   private final LoadGate.Room room;
   private final OutageValues<V> outageValues;
+
+  /** Null without a near cache. */
+  private final @Nullable NearCache<K, V> near;
+
+  /** Null if values have no tags. */
+  private final @Nullable Barriers barriers;
+
+  private final SpaceWatch watch;
   private final long holdOffMillis;
   private final long staleMillis;
 
@@ -94,6 +103,26 @@ final class CacheEngine<K, V> implements Cache<K, V> {
             ? config.serveStaleFor()
             : config.failSafeFor();
     this.keptMillis = Limits.millisRoundedUp(kept);
+    this.near =
+        config.nearMaximum() == 0
+            ? null
+            : new NearCache<>(
+                engine.env(),
+                config.nearTimeToLive().toNanos(),
+                config.nearMaximum(),
+                config.nearWeigher());
+    Duration lag = config.tagLag();
+    this.barriers =
+        lag == null
+            ? null
+            : new Barriers(
+                engine,
+                config.name(),
+                keyStart,
+                lag.toNanos(),
+                Limits.millisRoundedUp(config.tagSkew()),
+                Limits.millisRoundedUp(config.timeToLive()) + keptMillis);
+    this.watch = new SpaceWatch(engine, keyStart, near, barriers);
     this.softTimeoutNanos = nanos(config.softLoadTimeout());
     this.hardTimeoutNanos = nanos(config.hardLoadTimeout());
   }
@@ -182,6 +211,11 @@ final class CacheEngine<K, V> implements Cache<K, V> {
   @Override
   public @Nullable V get(K key, Loader<K, V> loader, CallOptions<K, V> options) {
     requireNonNull(loader, "loader");
+    checkTags(options);
+    Lookup<V> kept = nearValue(key, options);
+    if (kept != null) {
+      return kept.value();
+    }
     StoreKey storeKey = storeKey(key);
     checkRecursion(storeKey);
     BlockingCall<K, V> call =
@@ -297,7 +331,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
       CallOptions<K, V> options,
       boolean blocking) {
     requireNonNull(loader, "loader");
-    requireNonNull(options, "options");
+    checkTags(requireNonNull(options, "options"));
     List<K> asked = new ArrayList<>(keys);
     List<StoreKey> storeKeys = new ArrayList<>(asked.size());
     for (K key : asked) {
@@ -312,6 +346,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
 
   private AsyncCall<K, V> async(
       K key, @Nullable Loader<K, V> loader, CallOptions<K, V> options, boolean refresh) {
+    checkTags(options);
     StoreKey storeKey = storeKey(key);
     if (loader != null) {
       checkRecursion(storeKey);
@@ -365,12 +400,56 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     }
   }
 
+  private void checkTags(CallOptions<K, V> options) {
+    if (barriers == null && !options.tags().isEmpty()) {
+      throw untagged("the tags " + options.tags());
+    }
+  }
+
+  private IllegalStateException untagged(String what) {
+    return new IllegalStateException(
+        "cache " + name() + " was built without tags: set tagLag to use " + what);
+  }
+
+  /** What this process keeps of a key for such a call; null if nothing. */
+  private @Nullable Lookup<V> nearValue(K key, CallOptions<K, V> options) {
+    NearCache<K, V> from = near;
+    if (from == null
+        || !enabled
+        || options.isBypassed()
+        || !options.isStaleAllowed()
+        || engine.isClosed()) {
+      return null;
+    }
+    Lookup<V> found = from.get(requireNonNull(key, "key"));
+    if (found != null && events.on()) {
+      StoreKey known = from.storeKey(key);
+      StoreKey storeKey = known == null ? storeKey(key) : known;
+      events.emit(new CacheEvent.NearHit(config.name(), storeKey.toString()));
+    }
+    return found;
+  }
+
+  /** Answers a call from the near cache; false if that has no answer. */
+  private boolean answeredNear(Call<K, V> call) {
+    NearCache<K, V> from = near;
+    if (from == null) {
+      return false;
+    }
+    call.nearStamp = from.stamp(call.storeKey);
+    Lookup<V> found = call.forced ? null : nearValue(call.key, call.options);
+    if (found != null) {
+      call.answer(found);
+    }
+    return found != null;
+  }
+
   private void start(Call<K, V> call) {
     if (engine.isClosed()) {
       call.fail(closed(call));
       return;
     }
-    if (!startUnread(call)) {
+    if (!answeredNear(call) && !startUnread(call)) {
       reads.readHere(call);
     }
   }
@@ -399,7 +478,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     for (Call<K, V> call : calls) {
       if (engine.isClosed()) {
         call.fail(closed(call));
-      } else if (!startUnread(call)) {
+      } else if (!answeredNear(call) && !startUnread(call)) {
         reading.add(call);
       }
     }
@@ -489,6 +568,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
             false,
             () -> null,
             kept,
+            barriers != null,
             ended -> {
               Throwable failure = ended.failure();
               if (failure == null) {
@@ -609,11 +689,15 @@ final class CacheEngine<K, V> implements Cache<K, V> {
       replaceBroken(call, entry, mismatch);
       return;
     }
+    int[] tagStamps = tagStamps(entry);
+    if (stopsAtBarrier(call, entry, () -> useRead(call, entry))) {
+      return;
+    }
     long now = gateway.store().nowMillis(call.storeKey);
     if (now < entry.softExpiryMillis()) {
       Loader<K, V> loader = call.loader;
       boolean due = early.isOn() && loader != null && early.isDue(entry, now, engine.randomUnit());
-      if (hit(call, entry) && due) {
+      if (hit(call, entry, tagStamps) && due) {
         refreshInBackground(call, entry);
       }
     } else if (acceptsStale(call, entry)) {
@@ -627,19 +711,82 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     }
   }
 
-  /** Answers with a fresh entry; false if it can't be decoded. */
-  private boolean hit(Call<K, V> call, StoredEntry entry) {
+  private int @Nullable [] tagStamps(StoredEntry entry) {
+    return near == null ? null : near.tagStamps(entry.tags());
+  }
+
+  /**
+   * Judges an entry by the barriers of its tags. Where they say no, or are not known well enough,
+   * the call goes on elsewhere.
+   *
+   * @param again what is to be done once they are known
+   */
+  private boolean stopsAtBarrier(Call<K, V> call, StoredEntry entry, Runnable again) {
+    Barriers by = barriers;
+    if (by == null) {
+      return false;
+    }
+    watch.start();
+    Barriers.Verdict verdict = verdict(by, call, entry);
+    if (verdict == Barriers.Verdict.OUTDATED) {
+      if (events.on()) {
+        events.emit(new CacheEvent.Outdated(config.name(), call.storeKey.toString()));
+      }
+      call.broken = entry;
+      miss(call);
+    } else if (verdict == Barriers.Verdict.UNKNOWN) {
+      by.learn(
+          entry.tags(),
+          error ->
+              call.execute(
+                  () -> {
+                    if (error == null) {
+                      call.barred = entry;
+                      again.run();
+                    } else {
+                      onRead(call, null, error);
+                    }
+                  }));
+    }
+    return verdict != Barriers.Verdict.GOOD;
+  }
+
+  private Barriers.Verdict verdict(Barriers by, Call<K, V> call, StoredEntry entry) {
+    if (call.barred == entry) {
+      return by.isOutdated(entry) ? Barriers.Verdict.OUTDATED : Barriers.Verdict.GOOD;
+    }
+    return by.judge(entry, call.startNanos);
+  }
+
+  /**
+   * Answers with a fresh entry; false if it can't be decoded.
+   *
+   * @param tagStamps the near cache's, from before the entry was judged
+   */
+  private boolean hit(Call<K, V> call, StoredEntry entry, int @Nullable [] tagStamps) {
+    Lookup<V> answer;
     if (entry.negative()) {
-      emitHit(call, true);
-      call.answerHere(new Lookup<>(Lookup.State.ABSENT, null, false));
-      return true;
+      answer = new Lookup<>(Lookup.State.ABSENT, null, false);
+    } else {
+      V value = decoded(call, entry);
+      if (value == null) {
+        return false;
+      }
+      answer = new Lookup<>(Lookup.State.PRESENT, value, false);
     }
-    V value = decoded(call, entry);
-    if (value != null) {
-      emitHit(call, false);
-      call.answerHere(new Lookup<>(Lookup.State.PRESENT, value, false));
+    emitHit(call, entry.negative());
+    if (near != null) {
+      watch.start();
+      near.put(
+          call.key,
+          call.storeKey,
+          answer,
+          entry.softExpiryMillis() - gateway.store().nowMillis(call.storeKey),
+          call.nearStamp,
+          tagStamps);
     }
-    return value != null;
+    call.answerHere(answer);
+    return true;
   }
 
   private void emitHit(Call<K, V> call, boolean negative) {
@@ -711,6 +858,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
         && windowMillis > 0
         && !entry.negative()
         && mismatch(entry) == null
+        && (barriers == null || verdict(barriers, call, entry) == Barriers.Verdict.GOOD)
         && gateway.store().nowMillis(call.storeKey) < entry.softExpiryMillis() + windowMillis;
   }
 
@@ -741,8 +889,11 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     String mismatch = mismatch(entry);
     if (mismatch != null) {
       replaceBroken(call, entry, mismatch);
-    } else {
-      hit(call, entry);
+      return;
+    }
+    int[] tagStamps = tagStamps(entry);
+    if (!stopsAtBarrier(call, entry, () -> useAcquired(call, entry))) {
+      hit(call, entry, tagStamps);
     }
   }
 
@@ -757,7 +908,9 @@ final class CacheEngine<K, V> implements Cache<K, V> {
 
   /** The stale value for a loader to look at; null if it can't be used. */
   @Nullable V decodeStale(StoredEntry entry) {
-    if (entry.negative() || mismatch(entry) != null) {
+    if (entry.negative()
+        || mismatch(entry) != null
+        || (barriers != null && barriers.isOutdated(entry))) {
       return null;
     }
     try {
@@ -831,8 +984,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
       @Nullable Loader<K, V> background,
       @Nullable StoredEntry early,
       boolean degraded) {
-    return new Flight<>(
-        engine.nextFlightId(), this, call.storeKey, call.key, background, early, degraded);
+    return new Flight<>(engine.nextFlightId(), this, call, background, early, degraded);
   }
 
   void remove(StoreKey key, Flight<K, V> flight) {
@@ -842,9 +994,19 @@ final class CacheEngine<K, V> implements Cache<K, V> {
   /** Keeps new callers from sharing what is being loaded now. */
   private void detach(StoreKey key) {
     outageValues.remove(key);
+    if (near != null) {
+      near.changed(key);
+    }
     Flight<K, V> flight = flights.get(key);
     if (flight != null && flights.remove(key, flight)) {
       flight.detached();
+    }
+  }
+
+  /** This process has stored a value, and would be the last to use it. */
+  void replaced(StoreKey key) {
+    if (near != null) {
+      near.changed(key);
     }
   }
 
@@ -1003,7 +1165,43 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     Duration base =
         own != null ? own : negative ? config.negativeTimeToLive() : config.timeToLive();
     long soft = jittered(Limits.millisRoundedUp(base), config.jitter(), engine.randomUnit());
-    return new Ttl(soft, negative ? soft : soft + windowMillis);
+    long hard = negative ? soft : soft + windowMillis;
+    // A barrier has to outlive the values that it outdates.
+    return new Ttl(soft, barriers == null ? hard : Math.min(hard, barriers.retentionMillis()));
+  }
+
+  /**
+   * The tags of what a load has brought.
+   *
+   * @param options those of the call that it is stored for
+   * @param stale what it replaces
+   */
+  List<String> tags(LoadRun<K, V> run, CallOptions<K, V> options, @Nullable StoredEntry stale) {
+    if (barriers == null) {
+      return List.of();
+    }
+    List<String> own = run.tags();
+    if (own.isEmpty() && run.isUnchanged() && stale != null) {
+      own = stale.tags();
+    }
+    Set<String> all = new LinkedHashSet<>(own);
+    all.addAll(options.tags());
+    return List.copyOf(all);
+  }
+
+  /** Whether values can have tags. */
+  boolean hasTags() {
+    return barriers != null;
+  }
+
+  /** When a load counts as begun, see {@link Barriers#startOf}. */
+  long startOf(List<String> tags, long earliestMillis, long nanos) {
+    return barriers == null ? earliestMillis : barriers.startOf(tags, earliestMillis, nanos);
+  }
+
+  /** Whether callers that came while a value was loaded may share it, as far as barriers go. */
+  boolean mayShare(List<String> tags, long loadStartMillis) {
+    return barriers == null || barriers.mayShare(tags, loadStartMillis);
   }
 
   @Override
@@ -1014,6 +1212,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
   @Override
   public CompletableFuture<@Nullable Void> putAsync(
       K key, @Nullable V value, CallOptions<K, V> options) {
+    checkTags(options);
     StoreKey storeKey = storeKey(key);
     if (value == null && options.timeToLive() == null && config.negativeTimeToLive().isZero()) {
       return invalidateAsync(key);
@@ -1039,11 +1238,13 @@ final class CacheEngine<K, V> implements Cache<K, V> {
             payload.negative,
             payload.compressed,
             now + ttl.softMillis(),
-            now,
+            startOf(
+                options.tags(), gateway.store().earliestMillis(storeKey), engine.env().nanoTime()),
             0,
             StoredEntry.NO_EPOCH,
             0,
             coder.schemaVersion(),
+            options.tags(),
             payload.bytes);
     detach(storeKey);
     gateway.call(
@@ -1126,6 +1327,78 @@ final class CacheEngine<K, V> implements Cache<K, V> {
                 outdate(
                     key, "INVALIDATE", true, () -> gateway.store().invalidate(key, holdOffMillis)))
         .begin();
+  }
+
+  @Override
+  public void invalidateTag(String tag) {
+    await(invalidateTagAsync(tag), "invalidating");
+  }
+
+  @Override
+  public CompletableFuture<@Nullable Void> invalidateTagAsync(String tag) {
+    return raise(Barriers.labelOf(Limits.tag(tag)), tag, "invalidateTag");
+  }
+
+  @Override
+  public void clear() {
+    await(clearAsync(), "clearing");
+  }
+
+  @Override
+  public CompletableFuture<@Nullable Void> clearAsync() {
+    return raise(Barriers.ALL, null, "clear");
+  }
+
+  private CompletableFuture<@Nullable Void> raise(
+      String label, @Nullable String tag, String method) {
+    Barriers by = barriers;
+    if (by == null) {
+      throw untagged(method);
+    }
+    BarrierRequest request = by.request(label);
+    CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
+    if (engine.isClosed()) {
+      done.completeExceptionally(
+          new PaddockClosedException("closed: can't invalidate " + request.key()));
+      return done;
+    }
+    long sentNanos = engine.env().nanoTime();
+    gateway.call(
+        config.name(),
+        "RAISE",
+        request.key(),
+        () -> gateway.store().raiseBarrier(request),
+        (@Nullable Long millis, @Nullable StoreException error) -> {
+          if (millis != null) {
+            by.tell(label, millis, sentNanos);
+          }
+          outageValues.clear();
+          // After the barrier is known, so that what is kept from here on was judged by it.
+          if (near != null) {
+            near.raised(label);
+          }
+          if (error == null && events.on()) {
+            events.emit(
+                new CacheEvent.TagInvalidated(config.name(), request.key().toString(), tag));
+          }
+          complete(
+              done,
+              error == null
+                  ? null
+                  : new StoreException(
+                      method
+                          + (tag == null ? "" : " of " + tag)
+                          + " of cache "
+                          + name()
+                          + (error.mayHaveHappened()
+                              ? " may not have happened: "
+                              : " did not happen: ")
+                          + error.getMessage()
+                          + "; call it again",
+                      error,
+                      error.mayHaveHappened()));
+        });
+    return done;
   }
 
   @Override

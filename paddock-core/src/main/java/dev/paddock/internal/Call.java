@@ -58,6 +58,12 @@ abstract sealed class Call<K, V> permits BlockingCall, AsyncCall, BulkCall {
   /** Was there when the fill was sent whose outcome says whether anything was invalidated since. */
   boolean beforeFill;
 
+  /** The entry whose barriers have been read for this call. */
+  @Nullable StoredEntry barred;
+
+  /** The near cache's stamp from before anything was asked for this call. */
+  long nearStamp;
+
   // Bookkeeping of the flight that the call is in, touched only in that flight's turn.
   Environment.@Nullable Timer timer;
   Environment.@Nullable Timer loadTimer;

@@ -8,6 +8,7 @@ import dev.paddock.CacheConfiguration;
 import dev.paddock.CacheEvent;
 import dev.paddock.CacheEvent.LoadEnd;
 import dev.paddock.CacheEvent.WaitEnd;
+import dev.paddock.CallOptions;
 import dev.paddock.FillTimeoutException;
 import dev.paddock.LoadFailedException;
 import dev.paddock.Loader;
@@ -114,6 +115,8 @@ final class Flight<K, V> {
   /** Loads for nobody in particular; null if the flight exists for its callers alone. */
   private @Nullable Loader<K, V> background;
 
+  private CallOptions<K, V> backgroundOptions;
+
   /** The fresh value that this flight replaces before it expires; null if it does not. */
   private final @Nullable StoredEntry early;
 
@@ -157,12 +160,12 @@ final class Flight<K, V> {
   private long loadStartNanos;
   private long loadStartMillis;
   private long loadNanos;
+  private List<String> tags = List.of();
 
   Flight(
       long id,
       CacheEngine<K, V> cache,
-      StoreKey key,
-      K userKey,
+      Call<K, V> call,
       @Nullable Loader<K, V> background,
       @Nullable StoredEntry early,
       boolean degraded) {
@@ -171,9 +174,10 @@ final class Flight<K, V> {
     this.engine = cache.engine();
     this.config = cache.configuration();
     this.gateway = engine.gateway();
-    this.key = key;
-    this.userKey = userKey;
+    this.key = call.storeKey;
+    this.userKey = call.key;
     this.background = background;
+    this.backgroundOptions = call.options;
     this.early = early;
     this.degraded = degraded;
     this.callers = new Callers<>(engine, config.name(), serial::execute, this::onMaxWait);
@@ -382,6 +386,7 @@ final class Flight<K, V> {
         finish();
       } else if (state == State.ACQUIRING || state == State.QUEUED) {
         background = call.backgroundLoader();
+        backgroundOptions = call.options;
       }
     }
   }
@@ -493,6 +498,7 @@ final class Flight<K, V> {
         Call<K, V> served = giveStale(entry, false);
         if (callers.isEmpty() && background == null && served != null) {
           background = served.backgroundLoader();
+          backgroundOptions = served.options;
         }
         onGranted(reply, asked, sentNanos, leaseMillis);
       }
@@ -806,7 +812,7 @@ final class Flight<K, V> {
     callers.coverAll();
     state = State.LOADING;
     loadStartNanos = engine.env().nanoTime();
-    loadStartMillis = gateway.store().nowMillis(key);
+    loadStartMillis = gateway.store().earliestMillis(key);
     if (engine.events().on()) {
       engine
           .events()
@@ -904,6 +910,7 @@ final class Flight<K, V> {
         lease != null,
         stale,
         cache.kept(),
+        cache.hasTags(),
         ended -> {
           if (place != null) {
             place.leave();
@@ -1041,6 +1048,9 @@ final class Flight<K, V> {
       cache.leases().leaseEnded(key.toString(), held.leaseMillis(), held.renewals(), held.ranOut());
     }
     CacheEngine.Ttl ttl = cache.ttl(ended, sponsor);
+    Call<K, V> by = sponsor;
+    tags = cache.tags(ended, by == null ? backgroundOptions : by.options, staleEntry);
+    loadStartMillis = cache.startOf(tags, loadStartMillis, loadStartNanos);
     StoredEntry entry =
         new StoredEntry(
             payload.negative,
@@ -1051,6 +1061,7 @@ final class Flight<K, V> {
             held.epoch,
             held.seq,
             cache.coder().schemaVersion(),
+            tags,
             payload.bytes);
     if (state == State.LOADING) {
       state = State.FILLING;
@@ -1122,6 +1133,7 @@ final class Flight<K, V> {
             || outcome == FillOutcome.SUPERSEDED;
     if (proven) {
       lease = null;
+      cache.replaced(key);
     } else if (!again) {
       dropLease(0);
     }
@@ -1146,8 +1158,10 @@ final class Flight<K, V> {
   private void settle(@Nullable V value, boolean proven) {
     List<Call<K, V>> served = new ArrayList<>(callers.covered());
     List<Call<K, V>> again = new ArrayList<>();
+    // What a tag's barrier outdates, the fill does not know of.
+    boolean shared = proven && cache.mayShare(tags, loadStartMillis);
     for (Call<K, V> call : callers.late()) {
-      boolean shares = (proven && call.beforeFill) || (localOnly && call.storeFailed);
+      boolean shares = (shared && call.beforeFill) || (localOnly && call.storeFailed);
       (shares ? served : again).add(call);
     }
     finish();

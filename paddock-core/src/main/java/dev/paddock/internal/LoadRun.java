@@ -4,6 +4,8 @@
  */
 package dev.paddock.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.paddock.AsyncLoader;
 import dev.paddock.LoadContext;
 import dev.paddock.Loader;
@@ -16,6 +18,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -39,12 +42,14 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
   private final boolean storable;
   private final Supplier<@Nullable V> stale;
   private final Duration staleLimit;
+  private final boolean taggable;
   private final OnEnd<K, V> onEnd;
 
   private volatile @Nullable Duration timeToLive;
   private volatile @Nullable Duration serveStaleFor;
   private volatile @Nullable Duration coolDown;
   private volatile @Nullable V kept;
+  private final AtomicReference<List<String>> tags = new AtomicReference<>(List.of());
   private volatile boolean skipped;
   private volatile boolean absent;
   private @Nullable V value;
@@ -62,6 +67,7 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
    * @param storable whether the store may take the result: under a lease, and from the degraded
    *     load, which runs beside another's
    * @param staleLimit how long values are kept past their soft TTL at most
+   * @param taggable whether values can have tags
    */
   LoadRun(
       K key,
@@ -71,6 +77,7 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
       boolean storable,
       Supplier<@Nullable V> stale,
       Duration staleLimit,
+      boolean taggable,
       OnEnd<K, V> onEnd) {
     this.key = key;
     this.storeKey = storeKey;
@@ -79,6 +86,7 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
     this.storable = storable;
     this.stale = stale;
     this.staleLimit = staleLimit;
+    this.taggable = taggable;
     this.onEnd = onEnd;
   }
 
@@ -236,6 +244,15 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
     return storable && !skipped;
   }
 
+  List<String> tags() {
+    return requireNonNull(tags.get());
+  }
+
+  /** Whether the value is the stale one, because the source has not changed. */
+  boolean isUnchanged() {
+    return kept != null;
+  }
+
   @Nullable Duration ownTimeToLive() {
     return timeToLive;
   }
@@ -313,6 +330,15 @@ final class LoadRun<K, V> implements LoadContext<K, V> {
   @Override
   public void coolDown(Duration duration) {
     coolDown = Limits.pause(duration, "coolDown");
+  }
+
+  @Override
+  public void tags(String... names) {
+    if (!taggable) {
+      throw new IllegalStateException(
+          "the cache of " + storeKey + " was built without tags: set tagLag to use them");
+    }
+    tags.updateAndGet(before -> Limits.tags(before, names));
   }
 
   @Override

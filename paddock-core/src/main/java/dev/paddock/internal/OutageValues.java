@@ -62,6 +62,13 @@ final class OutageValues<V> {
     }
   }
 
+  /** Forgets everything. */
+  void clear() {
+    if (values != null) {
+      values.invalidateAll();
+    }
+  }
+
   /** Forgets a key that this process has written or invalidated. */
   void remove(StoreKey key) {
     if (values != null) {

@@ -112,6 +112,27 @@ public interface FillStore {
   CompletionStage<Void> expire(StoreKey key, long holdOffMillis);
 
   /**
+   * Raises a barrier: values whose loads began no later are outdated. It is stored as a negative
+   * entry whose load start is the barrier, and read like a value. Idempotent in effect: what is
+   * executed twice raises it twice.
+   *
+   * @param request which barrier, and how far
+   * @return the barrier, milliseconds of the store's clock
+   */
+  CompletionStage<Long> raiseBarrier(BarrierRequest request);
+
+  /**
+   * Asks to be told when keys of a space are put, invalidated or expired, by any process, and when
+   * barriers of it are raised. Fills are not told. Messages may be lost, so this bounds nothing; it
+   * only shortens.
+   *
+   * @param space what the keys have in common, see {@link StoreKey#space()}
+   * @param listener takes the messages
+   * @return the subscription; where it could not begin nothing is ever told
+   */
+  HintSubscription watch(byte[] space, ChangeListener listener);
+
+  /**
    * Extends a lease to its full length from now; never shortens it, never recreates it. Idempotent.
    *
    * @param key which value
@@ -166,6 +187,15 @@ public interface FillStore {
    * @return milliseconds since 1970 by the store's clock
    */
   long nowMillis(StoreKey key);
+
+  /**
+   * Estimates the store's clock from below, without a round trip: by what the store has said, it is
+   * no earlier.
+   *
+   * @param key which value (a sharded store has a clock per shard)
+   * @return milliseconds since 1970 by the store's clock, or a little less
+   */
+  long earliestMillis(StoreKey key);
 
   /**
    * Frees connections and threads of the store. Operations in flight may complete exceptionally or

@@ -19,10 +19,12 @@ import org.jspecify.annotations.Nullable;
 public final class StoreKey {
   private final byte[] bytes;
   private final int hash;
+  private final int spaceLength;
 
-  private StoreKey(byte[] bytes) {
+  private StoreKey(byte[] bytes, int spaceLength) {
     this.bytes = bytes;
     this.hash = Arrays.hashCode(bytes);
+    this.spaceLength = spaceLength;
   }
 
   /**
@@ -32,7 +34,7 @@ public final class StoreKey {
    * @return the key
    */
   public static StoreKey of(byte[] bytes) {
-    return new StoreKey(requireNonNull(bytes, "bytes").clone());
+    return new StoreKey(requireNonNull(bytes, "bytes").clone(), 0);
   }
 
   /**
@@ -42,20 +44,30 @@ public final class StoreKey {
    * @return the key
    */
   public static StoreKey of(String name) {
-    return new StoreKey(name.getBytes(UTF_8));
+    return new StoreKey(name.getBytes(UTF_8), 0);
   }
 
   /**
-   * Makes a key of a prefix and the bytes that follow it.
+   * Makes a key of its space and the bytes that follow it.
    *
-   * @param prefix what comes first
+   * @param space what comes first, the same for all keys of a cache; see {@link #space()}
    * @param rest what comes after
    * @return the key
    */
-  public static StoreKey of(byte[] prefix, byte[] rest) {
-    byte[] all = Arrays.copyOf(prefix, prefix.length + rest.length);
-    System.arraycopy(rest, 0, all, prefix.length, rest.length);
-    return new StoreKey(all);
+  public static StoreKey of(byte[] space, byte[] rest) {
+    byte[] all = Arrays.copyOf(space, space.length + rest.length);
+    System.arraycopy(rest, 0, all, space.length, rest.length);
+    return new StoreKey(all, space.length);
+  }
+
+  /**
+   * Returns what the keys of its cache have in common, {@code <prefix><cache name>:}: whoever
+   * watches a space is told of changes to its keys. Does not count for equality.
+   *
+   * @return the beginning of the name, a copy; empty for a key that was made as a whole
+   */
+  public byte[] space() {
+    return Arrays.copyOf(bytes, spaceLength);
   }
 
   /**

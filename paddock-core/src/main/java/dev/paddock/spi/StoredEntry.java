@@ -6,6 +6,8 @@ package dev.paddock.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.List;
+
 /**
  * One cached value as the store keeps it: a payload and what the protocol has to know about it.
  *
@@ -16,6 +18,9 @@ public final class StoredEntry {
   /** The epoch of a value that no fill stored: one that was put, or was made stale by hand. */
   public static final long NO_EPOCH = 0;
 
+  /** Stands for tags that can't be read, for no tag is empty: whoever goes by tags loads anew. */
+  public static final List<String> UNREADABLE_TAGS = List.of("");
+
   private final boolean negative;
   private final boolean compressed;
   private final long softExpiryMillis;
@@ -24,10 +29,11 @@ public final class StoredEntry {
   private final long epoch;
   private final long seq;
   private final int schemaVersion;
+  private final List<String> tags;
   private final byte[] payload;
 
   /**
-   * Makes an entry.
+   * Makes an entry without tags.
    *
    * @param negative whether it says "there is no such value"; the payload is then empty
    * @param compressed whether the payload is compressed
@@ -50,6 +56,45 @@ public final class StoredEntry {
       long seq,
       int schemaVersion,
       byte[] payload) {
+    this(
+        negative,
+        compressed,
+        softExpiryMillis,
+        loadStartMillis,
+        loadMillis,
+        epoch,
+        seq,
+        schemaVersion,
+        List.of(),
+        payload);
+  }
+
+  /**
+   * Makes an entry.
+   *
+   * @param negative whether it says "there is no such value"; the payload is then empty
+   * @param compressed whether the payload is compressed
+   * @param softExpiryMillis until when it is fresh, store time; not negative
+   * @param loadStartMillis when its load began, store time; not negative
+   * @param loadMillis how long its load took; not negative
+   * @param epoch the epoch of the fill lease it was loaded under, or {@link #NO_EPOCH}
+   * @param seq the seq of that lease; not negative
+   * @param schemaVersion the user's version of the type; not negative
+   * @param tags its tags; copied
+   * @param payload the encoded value, not copied
+   * @throws IllegalArgumentException if a number is negative
+   */
+  public StoredEntry(
+      boolean negative,
+      boolean compressed,
+      long softExpiryMillis,
+      long loadStartMillis,
+      long loadMillis,
+      long epoch,
+      long seq,
+      int schemaVersion,
+      List<String> tags,
+      byte[] payload) {
     this.negative = negative;
     this.compressed = compressed;
     this.softExpiryMillis = notNegative(softExpiryMillis, "softExpiryMillis");
@@ -58,6 +103,7 @@ public final class StoredEntry {
     this.epoch = epoch;
     this.seq = notNegative(seq, "seq");
     this.schemaVersion = (int) notNegative(schemaVersion, "schemaVersion");
+    this.tags = List.copyOf(tags);
     this.payload = requireNonNull(payload, "payload");
   }
 
@@ -141,6 +187,15 @@ public final class StoredEntry {
   }
 
   /**
+   * Returns the tags under which the value can be invalidated together with others.
+   *
+   * @return unmodifiable; empty for none
+   */
+  public List<String> tags() {
+    return tags;
+  }
+
+  /**
    * Returns the payload itself, not a copy: the caller must not change it.
    *
    * @return the encoded value; empty for a negative entry, and for a value that encodes to nothing
@@ -167,6 +222,8 @@ public final class StoredEntry {
         + seq
         + ", schemaVersion="
         + schemaVersion
+        + ", tags="
+        + tags.size()
         + ", payload="
         + payload.length
         + " bytes]";

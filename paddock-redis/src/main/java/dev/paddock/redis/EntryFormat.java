@@ -4,9 +4,14 @@
  */
 package dev.paddock.redis;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.paddock.spi.ReadReply;
 import dev.paddock.spi.StoredEntry;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /** The stored form of an entry: a header of fixed width in ASCII, and the payload. */
 final class EntryFormat {
@@ -22,6 +27,9 @@ final class EntryFormat {
    *     60     16  epoch, lower-case hexadecimal; all 0 for none
    *     77     10  seq, decimal
    *     88     10  schema version, decimal
+   *
+   * The extension of a tagged value begins with the number of its tags, two digits, and the tags,
+   * each after its length in bytes, four digits.
    *
    * Fields are followed by one space, the last by a line feed. The scripts judge a header by the same
    * rules (rules.lua): a value that they take for fresh and this class can't read would be handed
@@ -42,6 +50,11 @@ final class EntryFormat {
   private static final int SEQ_AT = 77;
   private static final int SCHEMA_AT = 88;
   private static final int MALFORMED = -1;
+  private static final int HEADER_MAX = 9_999;
+  private static final int TAG_COUNT = 2;
+  private static final int TAGS_MAX = 99;
+  private static final int TAG_LENGTH = 4;
+  private static final byte[] NOTHING = {};
 
   private EntryFormat() {}
 
@@ -53,20 +66,72 @@ final class EntryFormat {
    */
   static byte[] encode(StoredEntry entry) {
     byte[] payload = entry.payload();
-    byte[] bytes = new byte[FIXED + (entry.negative() ? 0 : payload.length)];
-    putHeader(bytes, entry);
-    System.arraycopy(payload, 0, bytes, FIXED, bytes.length - FIXED);
+    byte[] extension = extension(entry.tags());
+    int header = FIXED + extension.length;
+    if (header > HEADER_MAX) {
+      throw new IllegalArgumentException(
+          "the tags of an entry must not need more than "
+              + (HEADER_MAX - FIXED)
+              + " bytes, need "
+              + extension.length);
+    }
+    byte[] bytes = new byte[header + (entry.negative() ? 0 : payload.length)];
+    putHeader(bytes, entry, header);
+    System.arraycopy(extension, 0, bytes, FIXED, extension.length);
+    System.arraycopy(payload, 0, bytes, header, bytes.length - header);
     return bytes;
+  }
+
+  private static byte[] extension(List<String> tags) {
+    if (tags.isEmpty()) {
+      return NOTHING;
+    }
+    if (tags.size() > TAGS_MAX) {
+      throw new IllegalArgumentException(
+          "an entry must not have more than " + TAGS_MAX + " tags, has " + tags.size());
+    }
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    byte[] count = new byte[TAG_COUNT];
+    Digits.putDecimal(count, 0, TAG_COUNT, tags.size());
+    all.writeBytes(count);
+    byte[] length = new byte[TAG_LENGTH];
+    for (String tag : tags) {
+      byte[] bytes = tag.getBytes(UTF_8);
+      Digits.putDecimal(length, 0, TAG_LENGTH, Math.min(bytes.length, HEADER_MAX));
+      all.writeBytes(length);
+      all.writeBytes(bytes);
+    }
+    return all.toByteArray();
+  }
+
+  /** The tags of an extension. */
+  private static List<String> tags(byte[] bytes, int end) {
+    long count = end - FIXED < TAG_COUNT ? MALFORMED : Digits.decimal(bytes, FIXED, TAG_COUNT);
+    if (count < 1) {
+      return StoredEntry.UNREADABLE_TAGS;
+    }
+    List<String> tags = new ArrayList<>();
+    int at = FIXED + TAG_COUNT;
+    while (tags.size() < count) {
+      long length = end - at < TAG_LENGTH ? MALFORMED : Digits.decimal(bytes, at, TAG_LENGTH);
+      at += TAG_LENGTH;
+      if (length < 1 || length > end - at) {
+        return StoredEntry.UNREADABLE_TAGS;
+      }
+      tags.add(new String(bytes, at, (int) length, UTF_8));
+      at += (int) length;
+    }
+    return tags;
   }
 
   /** Encodes the part of the header that tells one stored entry from another. */
   static byte[] identity(StoredEntry entry) {
     byte[] header = new byte[FIXED];
-    putHeader(header, entry);
+    putHeader(header, entry, FIXED);
     return Arrays.copyOfRange(header, SOFT_AT, FIXED - 1);
   }
 
-  private static void putHeader(byte[] to, StoredEntry entry) {
+  private static void putHeader(byte[] to, StoredEntry entry, int length) {
     if (entry.seq() > SEQ_MAX) {
       throw new IllegalArgumentException(
           "seq must not be above " + SEQ_MAX + ", is " + entry.seq());
@@ -76,10 +141,10 @@ final class EntryFormat {
     to[1] = 'D';
     to[2] = 'K';
     to[3] = '1';
-    Digits.putDecimal(to, LENGTH_AT, 4, FIXED);
+    Digits.putDecimal(to, LENGTH_AT, 4, length);
     to[FLAGS_AT] = (byte) (entry.negative() ? 'N' : 'V');
     to[FLAGS_AT + 1] = (byte) (entry.compressed() ? 'C' : '-');
-    to[FLAGS_AT + 2] = '-';
+    to[FLAGS_AT + 2] = (byte) (length > FIXED ? 'T' : '-');
     to[FLAGS_AT + 3] = '-';
     Digits.putDecimal(to, SOFT_AT, 16, Math.min(entry.softExpiryMillis(), MILLIS_MAX));
     Digits.putDecimal(to, START_AT, 16, Math.min(entry.loadStartMillis(), MILLIS_MAX));
@@ -137,6 +202,7 @@ final class EntryFormat {
     if (kind == 'N' && length < bytes.length) {
       return new ReadReply.Unreadable("a negative entry with a payload");
     }
+    List<String> tags = tagged == 'T' ? tags(bytes, (int) length) : List.of();
     return new ReadReply.Found(
         new StoredEntry(
             kind == 'N',
@@ -147,6 +213,7 @@ final class EntryFormat {
             Digits.hex(bytes, EPOCH_AT),
             seq,
             (int) schema,
+            tags,
             Arrays.copyOfRange(bytes, (int) length, bytes.length)));
   }
 

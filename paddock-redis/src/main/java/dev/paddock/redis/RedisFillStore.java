@@ -5,11 +5,14 @@
 package dev.paddock.redis;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.paddock.PaddockInterruptedException;
 import dev.paddock.StoreException;
 import dev.paddock.spi.AcquireReply;
 import dev.paddock.spi.AcquireRequest;
+import dev.paddock.spi.BarrierRequest;
+import dev.paddock.spi.ChangeListener;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.ExtendOutcome;
 import dev.paddock.spi.FillOutcome;
@@ -22,6 +25,7 @@ import dev.paddock.spi.StoreKey;
 import dev.paddock.spi.StoreOptions;
 import dev.paddock.spi.StoredEntry;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -34,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link FillStore} over any {@link RedisTransport}: a value key and, around loads and
- * invalidations, a lease record for each value, changed by six scripts.
+ * invalidations, a lease record for each value, changed by seven scripts.
  *
  * <p>Each operation is one command, atomic on the server that has the key. What is read from
  * replicas, lost by a failover, or evicted is outside its guarantees; {@code PROTOCOL.md} in this
@@ -51,6 +55,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisFillStore implements FillStore {
   private static final byte[] NOTHING = {};
+  private static final byte[] CHANGES = "pdk:changes:".getBytes(US_ASCII);
   private static final byte[] YES = {'1'};
   private static final byte[] NO = {'0'};
   private static final byte[] HARD = "HARD".getBytes(US_ASCII);
@@ -271,7 +276,11 @@ public final class RedisFillStore implements FillStore {
       boolean again,
       CompletableFuture<PutOutcome> result) {
     byte[][] args = {
-      bytes, ScriptArguments.plain(ttlMillis), notAfter(key, validForMillis), channels
+      bytes,
+      ScriptArguments.plain(ttlMillis),
+      notAfter(key, validForMillis),
+      channels,
+      changeChannel(key.space())
     };
     long asked = environment.nanoTime();
     call(Script.PUT, key, args, Replies::put)
@@ -303,7 +312,9 @@ public final class RedisFillStore implements FillStore {
   private CompletionStage<Void> invalidate(
       String operation, StoreKey key, byte[] mode, long holdOffMillis) {
     ScriptArguments.atLeast(0, holdOffMillis, "holdOffMillis");
-    byte[][] args = {mode, ScriptArguments.millis(holdOffMillis), channels};
+    byte[][] args = {
+      mode, ScriptArguments.millis(holdOffMillis), channels, changeChannel(key.space())
+    };
     CompletableFuture<Void> result = new CompletableFuture<>();
     call(Script.INVALIDATE, operation, key, args, Replies::done)
         .whenComplete(
@@ -315,6 +326,36 @@ public final class RedisFillStore implements FillStore {
               }
             });
     return result;
+  }
+
+  @Override
+  public CompletionStage<Long> raiseBarrier(BarrierRequest request) {
+    byte[][] args = {
+      ScriptArguments.millis(request.aheadMillis()),
+      ScriptArguments.millis(request.ttlMillis()),
+      changeChannel(request.space()),
+      request.label().getBytes(UTF_8)
+    };
+    return call(Script.RAISE_BARRIER, request.key(), args, Replies::barrier);
+  }
+
+  @Override
+  public HintSubscription watch(byte[] space, ChangeListener listener) {
+    if (closed.get()) {
+      return NoHints.INSTANCE;
+    }
+    return transport.subscribeToAll(
+        changeChannel(space), message -> ChangeMessages.tell(message, listener));
+  }
+
+  /** The channel of a space; empty if there is no space, and so nobody to tell. */
+  private static byte[] changeChannel(byte[] space) {
+    if (space.length == 0) {
+      return NOTHING;
+    }
+    byte[] channel = Arrays.copyOf(CHANGES, CHANGES.length + space.length);
+    System.arraycopy(space, 0, channel, CHANGES.length, space.length);
+    return channel;
   }
 
   @Override
@@ -363,6 +404,11 @@ public final class RedisFillStore implements FillStore {
   @Override
   public Object shardOf(StoreKey key) {
     return transport.nodeOf(key.bytes());
+  }
+
+  @Override
+  public long earliestMillis(StoreKey key) {
+    return clocks.earliestMillis(key.bytes());
   }
 
   @Override

@@ -149,6 +149,19 @@ public interface RedisTransport {
    */
   HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage);
 
+  /**
+   * Subscribes to a channel of plain messages (PUBLISH), whichever server of a cluster sends them.
+   *
+   * @param channel the channel
+   * @param onMessage takes each message, and an empty one where some may have been missed; does not
+   *     block or throw
+   * @return the subscription; by default as {@link #subscribe} makes it, which is right where
+   *     channels are not sharded
+   */
+  default HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+    return subscribe(channel, onMessage);
+  }
+
   /** Frees connections and threads. Idempotent. */
   void close();
 }

@@ -128,6 +128,17 @@ final class Replies {
     return status(status, Invalidate.class) == Invalidate.DONE;
   }
 
+  static Long barrier(byte[] status, Replies rest) throws Undecodable {
+    status(status, Raise.class);
+    long millis = rest.number(16, 16, "its barrier is none");
+    rest.end();
+    return millis;
+  }
+
+  private enum Raise {
+    RAISED
+  }
+
   private enum Release {
     RELEASED,
     NOT_OWNER

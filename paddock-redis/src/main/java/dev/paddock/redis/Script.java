@@ -7,7 +7,8 @@ package dev.paddock.redis;
 import java.util.List;
 
 /**
- * The six scripts around values, each with the prelude in front, and the rules where it wants them.
+ * The seven scripts around values, each with the prelude in front, and the rules where it wants
+ * them.
  */
 enum Script {
   GET_OR_ACQUIRE,
@@ -15,7 +16,8 @@ enum Script {
   PUT,
   INVALIDATE,
   EXTEND,
-  RELEASE;
+  RELEASE,
+  RAISE_BARRIER;
 
   // Nobody changes it once it is made.
   @SuppressWarnings("ImmutableEnumChecker")

@@ -63,6 +63,14 @@ final class ServerClocks {
     return Math.floorDiv((sample == null ? latest : sample).microsAt(now), 1000);
   }
 
+  /** Returns the lower end of the estimate for the server that has the key. */
+  long earliestMillis(byte[] key) {
+    Object server = transport.nodeOf(key);
+    long now = environment.nanoTime();
+    Sample sample = use(server, key, now).sample.get();
+    return Math.floorDiv((sample == null ? latest : sample).earliestMicrosAt(now), 1000);
+  }
+
   /** Counts as a use of the server that has the key. */
   Object use(byte[] key) {
     Object server = transport.nodeOf(key);
@@ -217,6 +225,11 @@ final class ServerClocks {
 
     long microsAt(long nanos) {
       return micros + widthMicros / 2 + (nanos - heardNanos) / 1000;
+    }
+
+    long earliestMicrosAt(long nanos) {
+      long elapsed = (nanos - heardNanos) / 1000;
+      return micros + elapsed - Math.abs(elapsed) * DRIFT_PER_MILLION / 1_000_000;
     }
 
     Sample orBetter(Sample newer) {

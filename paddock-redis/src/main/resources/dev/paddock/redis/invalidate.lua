@@ -2,14 +2,14 @@
 --
 -- KEYS       1 V, 2 L
 -- ARGV       1 mode (HARD removes, SOFT makes stale), 2 hold-off ms (0 for none), 3 channels (P
---            plain, S sharded)
+--            plain, S sharded), 4 channel of changes, or empty
 -- Reply      status (DONE), now
 -- Invariant  After it no fill of an earlier grant is stored. Of two hold-offs the later stays. Never
 --            refused under OOM.
 
 -- rules.lua
 
-local mode, hold_off_millis, channels = ARGV[1], number(ARGV[2]), ARGV[3]
+local mode, hold_off_millis, channels, changes = ARGV[1], number(ARGV[2]), ARGV[3], ARGV[4]
 
 local record = lease(redis.pcall('GET', L))
 local v = nil
@@ -35,4 +35,5 @@ if hold_off > now then
   hold(hold_off)
 end
 tell(record, channels)
+tell_change(changes)
 return answer('DONE')

@@ -169,6 +169,13 @@ local function tell(record, channels)
   end
 end
 
+-- Tells those who keep values of the same cache near; plainly, for they are not with the slot.
+local function tell_change(changes)
+  if changes ~= '' then
+    redis.pcall('PUBLISH', changes, 'K' .. V)
+  end
+end
+
 -- Replaces the record by the hold-off alone.
 local function hold(deadline)
   write('SET', L, record_of(NOBODY .. ' ' .. NO_EPOCH .. ' ' .. NO_SEQ, NO_MILLIS, NO_MILLIS,

@@ -7,6 +7,7 @@ package dev.paddock.redis;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.paddock.spi.ReadReply;
@@ -14,7 +15,9 @@ import dev.paddock.spi.StoredEntry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -117,8 +120,10 @@ final class EntryFormatTest {
   }
 
   @Test
-  void decode_extensionBeforeThePayload_isSkipped() throws IOException {
+  void decode_extensionBeforeThePayload_holdsTags_andIsSkippedBehindThem() throws IOException {
     StoredEntry entry = Entries.found(EntryFormat.decode(golden("tagged-with-extension")));
+
+    assertThat(entry.tags()).containsExactly("blue", "red");
 
     assertThat(entry.payload()).isEqualTo("payload".getBytes(US_ASCII));
     assertThat(entry.compressed()).isTrue();
@@ -231,10 +236,61 @@ final class EntryFormatTest {
   }
 
   @Test
+  void encode_tags_areReadBack() {
+    List<String> tags = List.of("red", "\u00fcber:alles", "x".repeat(255));
+    StoredEntry tagged =
+        new StoredEntry(false, true, 9, 8, 7, 6, 5, 4, tags, "payload".getBytes(US_ASCII));
+
+    byte[] bytes = EntryFormat.encode(tagged);
+    StoredEntry read = Entries.found(EntryFormat.decode(bytes));
+
+    assertThat(read.tags()).isEqualTo(tags);
+    assertThat(read.payload()).isEqualTo(tagged.payload());
+    assertThat(EntryFormat.identity(read)).isEqualTo(Arrays.copyOfRange(bytes, 15, 98));
+  }
+
+  @Test
+  void encode_tagsBeyondTheHeader_areRefused() {
+    List<String> many = IntStream.range(0, 100).mapToObj(i -> "t" + i).toList();
+    List<String> large = IntStream.range(0, 40).mapToObj(i -> i + "x".repeat(250)).toList();
+    for (List<String> tags : List.of(many, large)) {
+      StoredEntry tagged = new StoredEntry(false, false, 9, 8, 7, 6, 5, 4, tags, new byte[0]);
+      assertThatIllegalArgumentException().isThrownBy(() -> EntryFormat.encode(tagged));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "1",
+        "00",
+        "xx",
+        "01",
+        "01000",
+        "010000",
+        "010005TAGS",
+        "020004TAGS",
+        "01-004TAGS"
+      })
+  void decode_malformedTags_areSaidToBeAndTheRestIsRead(String extension) {
+    byte[] stored =
+        ("PDK1 "
+                + String.format("%04d", 99 + extension.length())
+                + " V-T- 0001795966624165 0001795966614165 0000000005 fedcba9876543210 0000000001"
+                + " 0000000003\n"
+                + extension)
+            .getBytes(US_ASCII);
+
+    assertThat(Entries.found(EntryFormat.decode(stored)).tags())
+        .isEqualTo(StoredEntry.UNREADABLE_TAGS);
+  }
+
+  @Test
   void decode_negativeEntryWithAnExtensionOnly_isReadable() {
     byte[] stored =
-        ("PDK1 0103 N-T- 0001795966624165 0001795966614165 0000000005 fedcba9876543210 0000000001"
-                + " 0000000003\nTAGS")
+        ("PDK1 0109 N-T- 0001795966624165 0001795966614165 0000000005 fedcba9876543210 0000000001"
+                + " 0000000003\n010004TAGS")
             .getBytes(US_ASCII);
 
     StoredEntry entry = Entries.found(EntryFormat.decode(stored));

@@ -15,6 +15,7 @@ import dev.paddock.StoreException;
 import dev.paddock.spi.AcquireReply;
 import dev.paddock.spi.AcquireRequest;
 import dev.paddock.spi.AcquireRequest.Mode;
+import dev.paddock.spi.BarrierRequest;
 import dev.paddock.spi.ExtendOutcome;
 import dev.paddock.spi.FillOutcome;
 import dev.paddock.spi.FillRequest;
@@ -259,12 +260,18 @@ final class RedisFillStoreTest {
     store.put(KEY, PUT, 20_000, 1_500);
     assertThat(args(transport.last()))
         .containsExactly(
-            new String(EntryFormat.encode(PUT), ISO_8859_1), "20000", "0001795966625665", "P");
+            new String(EntryFormat.encode(PUT), ISO_8859_1), "20000", "0001795966625665", "P", "");
 
     store.invalidate(KEY, 0);
-    assertThat(args(transport.last())).containsExactly("HARD", "0000000000000000", "P");
+    assertThat(args(transport.last())).containsExactly("HARD", "0000000000000000", "P", "");
     store.expire(KEY, 250);
-    assertThat(args(transport.last())).containsExactly("SOFT", "0000000000000250", "P");
+    assertThat(args(transport.last())).containsExactly("SOFT", "0000000000000250", "P", "");
+    store.invalidate(StoreKey.of("app:c:".getBytes(US_ASCII), "k".getBytes(US_ASCII)), 0);
+    assertThat(args(transport.last()))
+        .containsExactly("HARD", "0000000000000000", "P", "pdk:changes:app:c:");
+    store.raiseBarrier(new BarrierRequest(KEY, "app:c:".getBytes(US_ASCII), "tred", 100, 60_000));
+    assertThat(args(transport.last()))
+        .containsExactly("0000000000000100", "0000000000060000", "pdk:changes:app:c:", "tred");
 
     store.extend(KEY, OWNER, 0xabcL, 5_000, 60_000);
     assertThat(args(transport.last()))
@@ -708,6 +715,9 @@ final class RedisFillStoreTest {
       case INVALIDATE -> store.invalidate(KEY, 0);
       case EXTEND -> store.extend(KEY, OWNER, 0xabcL, 1_000, 2_000);
       case RELEASE -> store.release(KEY, OWNER, 0, 1_000);
+      case RAISE_BARRIER ->
+          store.raiseBarrier(
+              new BarrierRequest(KEY, "app:".getBytes(US_ASCII), "tred", 100, 60_000));
     };
   }
 
@@ -718,6 +728,7 @@ final class RedisFillStoreTest {
       case INVALIDATE -> parts("DONE", NOW);
       case EXTEND -> parts("EXTENDED", NOW);
       case RELEASE -> parts("RELEASED", NOW);
+      case RAISE_BARRIER -> parts("RAISED", NOW, "0001795970224265");
     };
   }
 

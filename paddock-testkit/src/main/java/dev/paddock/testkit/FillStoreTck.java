@@ -16,6 +16,8 @@ import dev.paddock.spi.AcquireReply;
 import dev.paddock.spi.AcquireReply.Status;
 import dev.paddock.spi.AcquireRequest;
 import dev.paddock.spi.AcquireRequest.Mode;
+import dev.paddock.spi.BarrierRequest;
+import dev.paddock.spi.ChangeListener;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.ExtendOutcome;
 import dev.paddock.spi.FillOutcome;
@@ -1497,6 +1499,106 @@ public abstract class FillStoreTck {
     } finally {
       harness.console().command("ACL", "SETUSER", "default", "allchannels");
     }
+  }
+
+  // Barriers and changes
+
+  private static final byte[] SPACE = "tck:cache:".getBytes(UTF_8);
+  private static final StoreKey SPACED = StoreKey.of(SPACE, "key".getBytes(UTF_8));
+  private static final StoreKey BARRIER = StoreKey.of("pdk:tag:tck:cache:red");
+
+  private long raise(long ahead) {
+    return await(store.raiseBarrier(new BarrierRequest(BARRIER, SPACE, "tred", ahead, LONG)));
+  }
+
+  private long barrier() {
+    ReadReply reply = await(store.read(BARRIER));
+    assertThat(reply).isInstanceOf(ReadReply.Found.class);
+    return ((ReadReply.Found) reply).entry().loadStartMillis();
+  }
+
+  /** Tests that a barrier is read as it was raised, and is one of the server's clock. */
+  @Test
+  public final void barrier_raised_isReadAsTheLoadStartOfAnEntry() {
+    long before = store.earliestMillis(BARRIER);
+    long raised = raise(500);
+    assertThat(barrier()).isEqualTo(raised);
+    assertThat(raised).isGreaterThanOrEqualTo(before + 500);
+    assertThat(raised - 500).isLessThanOrEqualTo(store.nowMillis(BARRIER) + 1);
+  }
+
+  /** Tests that a barrier only rises. */
+  @Test
+  public final void barrier_raisedLessFar_stays() {
+    long far = raise(LONG);
+    assertThat(raise(0)).isEqualTo(far);
+    assertThat(barrier()).isEqualTo(far);
+  }
+
+  /** Tests that a barrier keeps the longer of two TTLs. */
+  @Test
+  public final void barrier_raisedForLess_lastsAsLongAsBefore() {
+    await(store.raiseBarrier(new BarrierRequest(BARRIER, SPACE, "tred", 0, GRACE)));
+    raise(0);
+    assertThat(requireNonNull(harness.console().snapshot().get(BARRIER)).ttlMillis())
+        .isGreaterThan(LONG);
+  }
+
+  /** Tests that what is none of ours does not hold up a barrier. */
+  @Test
+  public final void barrier_overSomethingElse_takesItsPlace() {
+    for (String[] other :
+        List.of(
+            new String[] {"SET", BARRIER.toString(), "foreign"},
+            new String[] {"HSET", BARRIER.toString(), "f", "foreign"})) {
+      harness.console().command("DEL", BARRIER.toString());
+      harness.console().command((Object[]) other);
+      long raised = raise(0);
+      assertThat(barrier()).isEqualTo(raised);
+    }
+  }
+
+  /** Tests which changes are told, and in which form. */
+  @Test
+  public final void watch_changesOfASpace_areToldToOthersAndNoFills() {
+    FillStore other = open(harness.environment());
+    List<String> told = new CopyOnWriteArrayList<>();
+    HintSubscription watch =
+        other.watch(
+            SPACE,
+            new ChangeListener() {
+              @Override
+              public void changed(StoreKey changed) {
+                told.add("changed " + changed);
+              }
+
+              @Override
+              public void raised(String label, long barrierMillis) {
+                told.add(label + " " + barrierMillis);
+              }
+
+              @Override
+              public void missed() {
+                told.add("missed");
+              }
+            });
+    assertThat(await(watch.ready())).isTrue();
+    AcquireReply lease = await(store.acquire(ask("a").on(SPACED).build()));
+    await(store.fill(new FillRequest(SPACED, owner("a"), entry(lease, bytes(9)), LONG)));
+    await(store.put(SPACED, fresh(), LONG, LONG));
+    await(store.expire(SPACED, 0));
+    await(store.invalidate(SPACED, 0));
+    // Another space.
+    await(store.invalidate(key, 0));
+    long raised = raise(0);
+    harness.awaitUntil("the last message", () -> told.contains("tred " + raised));
+    assertThat(told)
+        .containsExactly(
+            "changed tck:cache:key",
+            "changed tck:cache:key",
+            "changed tck:cache:key",
+            "tred " + raised);
+    watch.close();
   }
 
   /** Makes somebody wait for a key, and ends the wait. */

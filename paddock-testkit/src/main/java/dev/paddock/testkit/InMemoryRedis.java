@@ -547,10 +547,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
         outOfMemory,
         readOnly,
         !channelsDenied,
-        message ->
-            message.sharded() == shardedChannels
-                ? subscriptions.getOrDefault(message.channel(), Set.of()).size()
-                : 0,
+        message -> receivers(message).size(),
         this::info,
         announced);
   }
@@ -616,17 +613,22 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
 
   private void publish(List<RedisKeyspace.Message> messages) {
     for (RedisKeyspace.Message message : messages) {
-      List<Subscription> receivers = List.of();
+      List<Subscription> receivers;
       lock.lock();
       try {
-        if (message.sharded() == shardedChannels) {
-          receivers = List.copyOf(subscriptions.getOrDefault(message.channel(), Set.of()));
-        }
+        receivers = receivers(message);
       } finally {
         lock.unlock();
       }
       receivers.forEach(each -> each.send(message.text()));
     }
+  }
+
+  /** Under the lock. */
+  private List<Subscription> receivers(RedisKeyspace.Message message) {
+    return subscriptions.getOrDefault(message.channel(), Set.of()).stream()
+        .filter(each -> each.sharded == message.sharded())
+        .toList();
   }
 
   private RedisRequest request(
@@ -702,6 +704,11 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
     return own.subscribe(channel, onMessage);
   }
 
+  @Override
+  public HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+    return own.subscribeToAll(channel, onMessage);
+  }
+
   /** Closes the first connection; the server and other connections go on. Idempotent. */
   @Override
   public void close() {
@@ -768,7 +775,17 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
 
     @Override
     public HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
-      Subscription subscription = new Subscription(this, channel.clone(), onMessage);
+      return subscribe(channel, shardedChannels, onMessage);
+    }
+
+    @Override
+    public HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+      return subscribe(channel, false, onMessage);
+    }
+
+    private HintSubscription subscribe(
+        byte[] channel, boolean sharded, Consumer<byte[]> onMessage) {
+      Subscription subscription = new Subscription(this, channel.clone(), sharded, onMessage);
       RequestFate fate =
           interceptor.intercept(
               request(client, "SUBSCRIBE", null, new byte[][] {channel}, new byte[0][]));
@@ -996,13 +1013,16 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   private final class Subscription implements HintSubscription {
     private final Connection connection;
     private final byte[] channel;
+    private final boolean sharded;
     private final Consumer<byte[]> onMessage;
     private final CompletableFuture<Boolean> ready = new CompletableFuture<>();
     private volatile boolean ended;
 
-    Subscription(Connection connection, byte[] channel, Consumer<byte[]> onMessage) {
+    Subscription(
+        Connection connection, byte[] channel, boolean sharded, Consumer<byte[]> onMessage) {
       this.connection = connection;
       this.channel = channel;
+      this.sharded = sharded;
       this.onMessage = requireNonNull(onMessage, "onMessage");
     }
 

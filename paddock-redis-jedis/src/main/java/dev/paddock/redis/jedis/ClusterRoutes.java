@@ -54,6 +54,10 @@ final class ClusterRoutes implements Routes {
   private final boolean sharded;
   private final Refresh renewal;
   private final ClusterHints hints;
+
+  /** For what any node broadcasts to all. */
+  private final ClusterHints broadcasts;
+
   private final ConcurrentHashMap<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
   private volatile @Nullable Node[] masters = new Node[SLOTS];
   private volatile boolean closed;
@@ -85,6 +89,7 @@ final class ClusterRoutes implements Routes {
     this.sharded = about.version() != null && about.version().major() >= SHARDED_SINCE;
     this.renewal = new Refresh(opening.environment(), opening.workers(), this::renew);
     this.hints = new ClusterHints(opening, sharded, this);
+    this.broadcasts = new ClusterHints(opening, false, this);
   }
 
   /** Asks any node that answers. */
@@ -103,6 +108,7 @@ final class ClusterRoutes implements Routes {
       try (Connection connection = access.connect(each)) {
         take(each, connection);
         hints.topologyChanged();
+        broadcasts.topologyChanged();
         return;
       } catch (JedisException | StoreException e) {
         log.log(
@@ -234,14 +240,21 @@ final class ClusterRoutes implements Routes {
   }
 
   @Override
+  public HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+    return broadcasts.subscribe(channel, onMessage);
+  }
+
+  @Override
   public void close() {
     closed = true;
     hints.close();
+    broadcasts.close();
     new ArrayList<>(nodes.values()).forEach(Node::close);
   }
 
   @Override
   public void awaitEnd(long millis) throws InterruptedException {
     hints.awaitEnd(millis);
+    broadcasts.awaitEnd(millis);
   }
 }

@@ -253,6 +253,11 @@ final class JedisTransport implements RedisTransport {
     return routes.subscribe(channel, onMessage);
   }
 
+  @Override
+  public HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+    return routes.subscribeToAll(channel, onMessage);
+  }
+
   /** How many commands are without a reply. */
   int open() {
     return open.get();

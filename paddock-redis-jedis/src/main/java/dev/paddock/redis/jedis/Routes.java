@@ -34,6 +34,11 @@ interface Routes {
   /** Subscribes to a channel. */
   HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage);
 
+  /** Subscribes to a channel of plain messages, whichever server sends them. */
+  default HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+    return subscribe(channel, onMessage);
+  }
+
   /** Closes all connections, and ends the threads of the hints. */
   void close();
 

@@ -104,6 +104,11 @@ final class ClusterHints {
     return wait;
   }
 
+  /** Subscribes to what any node broadcasts to all. */
+  HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+    return broadcast.subscribe(channel, onMessage);
+  }
+
   /** Moves subscriptions to where their slots are now. */
   void topologyChanged() {
     Set<String> members = topology.names();

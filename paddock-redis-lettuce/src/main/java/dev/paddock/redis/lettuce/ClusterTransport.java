@@ -285,6 +285,11 @@ final class ClusterTransport implements RedisTransport {
     return hints.subscribe(channel, onMessage);
   }
 
+  @Override
+  public HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+    return hints.subscribeToAll(channel, onMessage);
+  }
+
   Topology topology() {
     return topology;
   }

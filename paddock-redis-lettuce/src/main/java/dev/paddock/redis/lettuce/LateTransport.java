@@ -168,6 +168,12 @@ final class LateTransport implements RedisTransport {
     return connected == null ? Deaf.INSTANCE : connected.subscribe(channel, onMessage);
   }
 
+  @Override
+  public HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
+    RedisTransport connected = transport;
+    return connected == null ? Deaf.INSTANCE : connected.subscribeToAll(channel, onMessage);
+  }
+
   /** Of a server that is not there; polls go on. */
   private enum Deaf implements HintSubscription {
     INSTANCE;
