@@ -751,6 +751,11 @@ final class CacheEngine<K, V> implements Cache<K, V> {
     return verdict != Barriers.Verdict.GOOD;
   }
 
+  /** Whether the barriers of an entry are known well enough, and let it pass. */
+  boolean isGood(Call<K, V> call, StoredEntry entry) {
+    return barriers == null || verdict(barriers, call, entry) == Barriers.Verdict.GOOD;
+  }
+
   private Barriers.Verdict verdict(Barriers by, Call<K, V> call, StoredEntry entry) {
     if (call.barred == entry) {
       return by.isOutdated(entry) ? Barriers.Verdict.OUTDATED : Barriers.Verdict.GOOD;
@@ -782,6 +787,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
           call.storeKey,
           answer,
           entry.softExpiryMillis() - gateway.store().nowMillis(call.storeKey),
+          call.startNanos,
           call.nearStamp,
           tagStamps);
     }
@@ -858,7 +864,7 @@ final class CacheEngine<K, V> implements Cache<K, V> {
         && windowMillis > 0
         && !entry.negative()
         && mismatch(entry) == null
-        && (barriers == null || verdict(barriers, call, entry) == Barriers.Verdict.GOOD)
+        && isGood(call, entry)
         && gateway.store().nowMillis(call.storeKey) < entry.softExpiryMillis() + windowMillis;
   }
 

@@ -600,7 +600,7 @@ final class Flight<K, V> {
     Call<K, V> first = null;
     if (entry != null) {
       for (Call<K, V> call : callers.covered()) {
-        if (call.refresh ? atHand : cache.acceptsStale(call, entry)) {
+        if (call.refresh ? atHand && cache.isGood(call, entry) : cache.acceptsStale(call, entry)) {
           callers.remove(call);
           callers.endWait(call, WaitEnd.ANSWERED);
           call.execute(() -> cache.useStale(call, entry));

@@ -144,6 +144,8 @@ final class NearCache<K, V> {
   /**
    * Keeps an answer, for no longer than it is fresh.
    *
+   * @param askedNanos when the call began that it answers: its time counts from there, for it may
+   *     be as old as that
    * @param stamp from before it was asked for
    * @param tagStamps from before it was judged
    */
@@ -152,14 +154,18 @@ final class NearCache<K, V> {
       StoreKey storeKey,
       Lookup<V> answer,
       long freshMillis,
+      long askedNanos,
       long stamp,
       int @Nullable [] tagStamps) {
     // Arrays are equal to themselves only: they would be kept and never be found.
     if (freshMillis <= 0 || stamp != stamp(storeKey) || key.getClass().isArray()) {
       return;
     }
-    long nanos = freshMillis > ttlNanos / 1_000_000L ? ttlNanos : freshMillis * 1_000_000L;
-    values.put(key, new Near<>(answer, storeKey, env.nanoTime() + nanos, stamp, tagStamps));
+    long left = ttlNanos - (env.nanoTime() - askedNanos);
+    long nanos = freshMillis > left / 1_000_000L ? left : freshMillis * 1_000_000L;
+    if (nanos > 0) {
+      values.put(key, new Near<>(answer, storeKey, env.nanoTime() + nanos, stamp, tagStamps));
+    }
   }
 
   /** A key was changed, here or elsewhere. */

@@ -34,6 +34,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Processes that share a cache on one Redis. */
@@ -74,6 +75,26 @@ final class CacheWorld extends World {
     Kind.PUT,
     Kind.REFRESH
   };
+  private static final Kind[] TAG_OPERATIONS = {
+    Kind.GET,
+    Kind.GET,
+    Kind.GET,
+    Kind.GET,
+    Kind.GET_ALL,
+    Kind.GET_ALL,
+    Kind.GET_FRESH,
+    Kind.GET_MANY,
+    Kind.GET_MANY,
+    Kind.LOOKUP,
+    Kind.CHANGE,
+    Kind.INVALIDATE,
+    Kind.INVALIDATE_TAG,
+    Kind.INVALIDATE_TAG,
+    Kind.CLEAR,
+    Kind.EXPIRE,
+    Kind.PUT,
+    Kind.REFRESH
+  };
   private static final Kind[] FAULTS = {
     Kind.SLOW,
     Kind.LOST_REQUEST,
@@ -101,6 +122,11 @@ final class CacheWorld extends World {
     Kind.FAILING_LOAD,
     Kind.LONG_LOAD
   };
+
+  /** A barrier of a server whose clock is set back is below what was loaded before; documented. */
+  private static final Kind[] TAG_FAULTS =
+      Stream.of(FAULTS).filter(kind -> kind != Kind.SERVER_STEP).toArray(Kind[]::new);
+
   private static final int PROCESSES = 3;
   private static final String KEY = "k";
   private static final StoreKey VALUE = StoreKey.of("c:k");
@@ -112,6 +138,7 @@ final class CacheWorld extends World {
   private static final Duration OPENING = Duration.ofSeconds(2);
   private static final int MANY = 3;
   private static final String FALLBACK = "fallback";
+  private static final String TAG = "tag";
 
   private final Truth truth = new Truth();
   private final Member[] processes = new Member[PROCESSES];
@@ -123,7 +150,8 @@ final class CacheWorld extends World {
   private enum Style {
     PLAIN,
     BULK,
-    OPTIONS
+    OPTIONS,
+    TAGS
   }
 
   // Settings of all processes.
@@ -141,6 +169,9 @@ final class CacheWorld extends World {
 
   /** Null in the worlds that have just the settings above. */
   private final @Nullable Options more;
+
+  /** Null in the worlds without tags. */
+  private final @Nullable Tags tags;
 
   private @Nullable FillRules rules;
   private boolean calm;
@@ -162,6 +193,7 @@ final class CacheWorld extends World {
     otherwise = random.nextInt(3);
     bulkSize = style == Style.PLAIN ? 1 : random.nextInt(1, OTHERS.size() + 2);
     more = style == Style.OPTIONS ? new Options() : null;
+    tags = style == Style.TAGS ? new Tags() : null;
     servers.get(0).setObserver(new Rules());
   }
 
@@ -183,6 +215,13 @@ final class CacheWorld extends World {
     SplittableRandom random = new SplittableRandom(seed);
     Plan plan = Plan.draw(random.split(), BULK_OPERATIONS, FAULTS, PROCESSES, 1);
     return new CacheWorld(seed, cut.apply(plan), random, traced, Style.OPTIONS);
+  }
+
+  /** With tags, which are invalidated, and in some worlds with values kept near. */
+  static World tags(long seed, UnaryOperator<Plan> cut, boolean traced) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Plan plan = Plan.draw(random.split(), TAG_OPERATIONS, TAG_FAULTS, PROCESSES, 1);
+    return new CacheWorld(seed, cut.apply(plan), random, traced, Style.TAGS);
   }
 
   private Duration millis(int from, int below) {
@@ -232,6 +271,29 @@ final class CacheWorld extends World {
     }
   }
 
+  /** Tags, and how late a process may know. */
+  private final class Tags {
+    private final Duration lag = random.nextInt(3) == 0 ? Duration.ZERO : millis(20, 1_500);
+    private final boolean near = !lag.isZero() && random.nextBoolean();
+    private final Duration nearTimeToLive = millis(20, 2_000);
+    private final Duration skew = Duration.ofMillis(random.nextInt(50, 150));
+
+    CacheBuilder<Object, String> apply(CacheBuilder<Object, String> builder) {
+      builder.tagLag(lag).tagSkew(skew);
+      if (near) {
+        builder.nearMaxEntries(10).nearTimeToLive(nearTimeToLive);
+      }
+      return builder;
+    }
+
+    /** How long after an invalidation another process may serve what it has ended. */
+    Duration late(boolean byTag) {
+      Duration late = (byTag ? lag : Duration.ZERO).plus(near ? nearTimeToLive : Duration.ZERO);
+      // Clocks go at different speeds.
+      return late.isZero() ? late : late.multipliedBy(101).dividedBy(100).plusMillis(1);
+    }
+  }
+
   /** Null for "there is none", in some worlds. */
   private @Nullable String valueOf(long version) {
     return negatives && version % 3 == 0 ? null : "v" + version;
@@ -252,6 +314,30 @@ final class CacheWorld extends World {
      * When the store last failed a call: such a call shares what a load without the store brings.
      */
     long unprovenNanos = -1;
+
+    /** What no read of this process that begins now may fall below, and as of which age. */
+    private long floor;
+
+    private long floorAge;
+
+    long floor() {
+      return floorAge == truth.age() ? Math.max(floor, truth.floor()) : truth.floor();
+    }
+
+    /** An invalidation or a put of this process has returned. */
+    void returned(Truth.Begun begun, boolean byTag) {
+      long certain = truth.certain(begun);
+      if (begun.age() == truth.age()) {
+        floor = floorAge == truth.age() ? Math.max(floor, certain) : certain;
+        floorAge = truth.age();
+      }
+      Duration late = tags == null ? Duration.ZERO : tags.late(byTag);
+      if (late.isZero()) {
+        truth.raise(begun, certain);
+      } else {
+        clockwork.after(late.toNanos(), () -> truth.raise(begun, certain));
+      }
+    }
 
     Member(int slot) {
       this.slot = slot;
@@ -300,6 +386,9 @@ final class CacheWorld extends World {
                         .renewal(renewal)
                         .maxBulkSize(bulkSize)
                         .otherwise(choice());
+                if (tags != null) {
+                  tags.apply(builder);
+                }
                 cache = (more == null ? builder.leaseTime(leaseTime) : more.apply(builder)).build();
               });
     }
@@ -321,6 +410,7 @@ final class CacheWorld extends World {
       } else if (event instanceof CacheEvent.StoreFailed failed
           && (failed.operation().equals("GET")
               || failed.operation().equals("MGET")
+              || failed.operation().equals("RAISE")
               || failed.operation().equals("GET_OR_ACQUIRE"))) {
         unprovenNanos = clockwork.now();
       }
@@ -328,21 +418,30 @@ final class CacheWorld extends World {
 
     /** Reads the source at some moment of the load, as a query does. */
     AsyncLoader<String, String> loader() {
-      return (key, context) -> load(this::found);
+      return (key, context) -> {
+        if (tags != null) {
+          context.tags(TAG);
+        }
+        return load(this::found);
+      };
     }
 
     /** As {@link #loader}, for all keys by one query. */
     AsyncBulkLoader<String, String> bulkLoader() {
-      return (keys, context) ->
-          load(
-              version -> {
-                Map<String, String> values = new HashMap<>();
-                String value = valueOf(version);
-                if (value != null) {
-                  keys.forEach(key -> values.put(key, value));
-                }
-                return values;
-              });
+      return (keys, context) -> {
+        if (tags != null) {
+          keys.forEach(key -> context.of(key).tags(TAG));
+        }
+        return load(
+            version -> {
+              Map<String, String> values = new HashMap<>();
+              String value = valueOf(version);
+              if (value != null) {
+                keys.forEach(key -> values.put(key, value));
+              }
+              return values;
+            });
+      };
     }
 
     private @Nullable String found(long version) {
@@ -408,7 +507,7 @@ final class CacheWorld extends World {
     Call(Member process, String what) {
       this.process = process;
       this.what = what;
-      this.floor = truth.floor();
+      this.floor = process.floor();
       this.beganClock = process.machine.nanoTime();
       this.beganFrozen = process.machine.frozenNanos();
       calls.add(this);
@@ -658,7 +757,22 @@ final class CacheWorld extends World {
                 (nothing, error) -> {
                   call.onAnswer(null, error);
                   if (error == null) {
-                    truth.returned(begun);
+                    process.returned(begun, false);
+                  }
+                });
+      }
+      case INVALIDATE_TAG, CLEAR -> {
+        if (step.amount() % 4 > 0) {
+          change();
+        }
+        Truth.Begun begun = truth.begin();
+        Call call = new Call(process, step.kind().shown());
+        (step.kind() == Kind.CLEAR ? cache.clearAsync() : cache.invalidateTagAsync(TAG))
+            .whenComplete(
+                (nothing, error) -> {
+                  call.onAnswer(null, error);
+                  if (error == null) {
+                    process.returned(begun, true);
                   }
                 });
       }
@@ -748,6 +862,7 @@ final class CacheWorld extends World {
                 // What was fresh when it was read may not be after a freeze.
                 boolean frozen = process.machine.frozenNanos() > call.beganFrozen;
                 if (!stepped
+                    && tags == null
                     && !frozen
                     && book != null
                     && book.freshSinceNanos() <= call.beganNanos
@@ -767,13 +882,14 @@ final class CacheWorld extends World {
     Truth.Begun begun = truth.beginPut();
     String value = valueOf(begun.version());
     Call call = new Call(process, "put of version " + begun.version());
+    CallOptions<String, String> options = cache.options();
     cache
-        .putAsync(KEY, value)
+        .putAsync(KEY, value, tags == null ? options : options.tags(TAG))
         .whenComplete(
             (nothing, error) -> {
               call.onAnswer(null, error);
               if (error == null) {
-                truth.returned(begun);
+                process.returned(begun, false);
               } else {
                 // Whether it has happened, and when it will, is open; not for long, it is dated.
                 clockwork.after(Duration.ofSeconds(4).toNanos(), () -> truth.forgetPut(begun));
@@ -833,7 +949,7 @@ final class CacheWorld extends World {
               call.onAnswer(null, error);
               invalidated[0] = error == null;
               if (error == null) {
-                truth.returned(begun);
+                first.returned(begun, false);
               }
             });
     if (!within(Duration.ofSeconds(5), () -> call.answers > 0)) {
@@ -897,11 +1013,12 @@ final class CacheWorld extends World {
     if (loading > 0) {
       violate(Invariant.I12, loading + " loads at rest");
     }
-    if (server().subscriptionCount() > 0) {
+    // Who has tags or keeps values near listens all the time.
+    if (server().subscriptionCount() > (tags == null ? 0 : PROCESSES)) {
       violate(Invariant.I12, server().subscriptionCount() + " subscriptions at rest");
     }
     for (StoreKey key : server().snapshot().keySet()) {
-      if (key.toString().startsWith("pdk:")) {
+      if (key.toString().startsWith("pdk:{")) {
         violate(Invariant.I12, "the lease record " + key + " at rest");
       }
     }

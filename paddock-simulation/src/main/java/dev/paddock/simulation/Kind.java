@@ -24,6 +24,8 @@ enum Kind {
   READ_REGISTER,
   /** A bulk read. */
   GET_ALL,
+  INVALIDATE_TAG,
+  CLEAR,
 
   /** Some messages take very long. */
   SLOW(true),

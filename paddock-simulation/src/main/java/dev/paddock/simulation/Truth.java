@@ -56,14 +56,15 @@ final class Truth {
     puts.put(begun, ++moment);
   }
 
-  /** It has returned without an error. */
+  /** It has returned without an error, and every process goes by it. */
   void returned(Begun begun) {
+    raise(begun, certain(begun));
+  }
+
+  /** What no read may fall below once it goes by an invalidation that has just returned. */
+  long certain(Begun begun) {
     if (puts.containsKey(begun)) {
       puts.put(begun, ++moment);
-    }
-    if (begun.age() != age) {
-      // A server that was set back since may not know of it any more.
-      return;
     }
     long[] certain = {begun.version()};
     puts.forEach(
@@ -72,7 +73,15 @@ final class Truth {
             certain[0] = Math.min(certain[0], put.version());
           }
         });
-    floor = Math.max(floor, certain[0]);
+    return certain[0];
+  }
+
+  /** Every process goes by it from now on. */
+  void raise(Begun begun, long certain) {
+    // A server that was set back since may not know of it any more.
+    if (begun.age() == age) {
+      floor = Math.max(floor, certain);
+    }
   }
 
   /** The server may hold older values again. */

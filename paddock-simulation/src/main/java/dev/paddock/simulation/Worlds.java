@@ -20,7 +20,9 @@ enum Worlds {
   /** A cache on one Redis, with bulk reads of several keys. */
   BULK,
   /** As that, with the options that change who loads, when, and what callers get. */
-  OPTIONS;
+  OPTIONS,
+  /** A cache on one Redis, with tags, and values kept near. */
+  TAGS;
 
   String shown() {
     return name().toLowerCase(Locale.ROOT);
@@ -39,6 +41,7 @@ enum Worlds {
       case REDLOCK -> LeaseWorld.redlock(seed, cut, traced);
       case BULK -> CacheWorld.bulk(seed, cut, traced);
       case OPTIONS -> CacheWorld.options(seed, cut, traced);
+      case TAGS -> CacheWorld.tags(seed, cut, traced);
     };
   }
 
