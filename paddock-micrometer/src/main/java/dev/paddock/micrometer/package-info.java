@@ -1,7 +1,8 @@
 /**
  * Paddock's events as meters and observations of Micrometer: {@link
- * dev.paddock.micrometer.PaddockMetrics} makes the meters, and a dashboard and alert rules for them
- * lie beside it as resources.
+ * dev.paddock.micrometer.PaddockMetrics} makes the meters, {@link
+ * dev.paddock.micrometer.PaddockObservations} the observations, and a dashboard and alert rules lie
+ * beside them as resources.
  */
 @NullMarked
 package dev.paddock.micrometer;

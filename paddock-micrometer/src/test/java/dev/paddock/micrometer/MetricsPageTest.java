@@ -6,12 +6,16 @@ package dev.paddock.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.paddock.Cache;
+import dev.paddock.KeyLoader;
 import dev.paddock.LeaseLock;
+import dev.paddock.Loader;
 import dev.paddock.Paddock;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +32,7 @@ import org.junit.jupiter.api.Test;
 final class MetricsPageTest {
   private static final Pattern ROW =
       Pattern.compile("^\\| `([a-z.]+)` \\| (counter|timer|gauge|summary) \\|([^|]*)\\|(.+)\\|$");
+  private static final Pattern COMMA = Pattern.compile(", ?");
   private static final Pattern TAG = Pattern.compile("`([a-z.]+)`(?:: ([a-z_, ]+))?");
 
   private static Path page() {
@@ -60,7 +65,7 @@ final class MetricsPageTest {
               tag.group(1),
               tag.group(2) == null
                   ? new TreeSet<>()
-                  : new TreeSet<>(List.of(tag.group(2).strip().split(", ?"))));
+                  : new TreeSet<>(COMMA.splitAsStream(tag.group(2).strip()).toList()));
         }
         assertThat(listed.put(row.group(1), tags)).as(row.group(1) + " twice").isNull();
         assertThat(row.group(4).strip()).as(row.group(1)).isNotEmpty();
@@ -104,5 +109,13 @@ final class MetricsPageTest {
         .leaseTag(name -> name.substring(0, Math.max(0, name.indexOf(':'))))
         .cacheManager("cacheManager")
         .build();
+  }
+
+  /** The example of observations; compiled, not run. */
+  static void observing(
+      ObservationRegistry registry, Cache<Long, String> posts, KeyLoader<Long, String> find) {
+    PaddockObservations observations = PaddockObservations.of(registry);
+    String post = posts.get(42L, observations.observed("posts", Loader.of(find)));
+    assertThat(post).isNotNull();
   }
 }

@@ -50,7 +50,7 @@ final class ShippedFilesTest {
   @BeforeEach
   void scrape() {
     EverySample.sendTo(PaddockMetrics.of(registry));
-    for (String line : registry.scrape().split("\n")) {
+    for (String line : registry.scrape().lines().toList()) {
       Matcher sample = SAMPLE.matcher(line);
       if (!line.startsWith("#") && sample.matches()) {
         Map<String, Set<String>> labels =
@@ -94,7 +94,7 @@ final class ShippedFilesTest {
         if (values == null) {
           faults.add(asked.group(1) + " has no label " + label.group(1));
         } else if (!label.group(3).startsWith("$")) {
-          for (String value : label.group(3).split("\\|")) {
+          for (String value : label.group(3).split("\\|", -1)) {
             if (!values.contains(value)) {
               faults.add(asked.group(1) + " has no " + label.group(1) + " " + value);
             }
@@ -104,7 +104,7 @@ final class ShippedFilesTest {
     }
     Matcher grouping = GROUPING.matcher(expression);
     while (grouping.find()) {
-      for (String label : grouping.group(1).split(", ")) {
+      for (String label : grouping.group(1).split(", ", -1)) {
         if (!labels.contains(label)) {
           faults.add("nothing has a label " + label + " in " + expression);
         }
