@@ -51,7 +51,7 @@ final class PaddockObservationsTest {
             new ObservationHandler<Observation.Context>() {
               @Override
               public void onStop(Observation.Context context) {
-                if (context.getName().startsWith("paddock.")) {
+                if ("paddock.loader".equals(context.getName())) {
                   stopped.add(context);
                 }
               }
