@@ -130,6 +130,19 @@ public sealed interface CacheEvent {
       implements CacheEvent {}
 
   /**
+   * This process is done with a lease: its load has ended, was given up, or took longer than {@code
+   * maxLoadTime}. Not for the degraded load, which has no lease of its own.
+   *
+   * @param cache the name of the cache
+   * @param key the key in the store
+   * @param leaseTime how long the lease lasted from each grant and extension
+   * @param held how long it was held, from the request for it
+   * @param margin how long it would have been valid yet; zero or less if it was not any more
+   */
+  record LeaseEnded(String cache, String key, Duration leaseTime, Duration held, Duration margin)
+      implements CacheEvent {}
+
+  /**
    * More than a tenth of the cache's last 50 leases were extended or ran out while their load ran.
    * At most once in ten minutes.
    *
@@ -163,7 +176,7 @@ public sealed interface CacheEvent {
   record LoadStarted(String cache, String key, boolean leased) implements CacheEvent {}
 
   /**
-   * A load ended.
+   * A load ended. Comes once for each {@link LoadStarted}.
    *
    * @param cache the name of the cache
    * @param key the key in the store
@@ -181,9 +194,15 @@ public sealed interface CacheEvent {
     ABSENT,
     /** The loader failed. */
     FAILED,
-    /** The loading thread was interrupted; another caller takes over. */
+    /**
+     * The loading thread was interrupted, or all who could load had left: another caller takes
+     * over, if there is one.
+     */
     INTERRUPTED,
-    /** It went on past {@code maxLoadTime}; nobody waits for it any more. */
+    /**
+     * It went on past {@code maxLoadTime} or past the closing of the Paddock; nobody waits for it
+     * any more.
+     */
     ABANDONED
   }
 

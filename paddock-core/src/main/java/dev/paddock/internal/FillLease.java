@@ -8,6 +8,7 @@ import dev.paddock.CacheEvent;
 import dev.paddock.spi.Environment;
 import dev.paddock.spi.ExtendOutcome;
 import dev.paddock.spi.StoreKey;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -44,6 +45,7 @@ final class FillLease {
   private final StoreKey key;
   private final long leaseMillis;
   private final long graceMillis;
+  private final long sentNanos;
   private final long marginNanos;
 
   /** Until the first renewal; 0 for none. */
@@ -56,6 +58,10 @@ final class FillLease {
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Runnable> onLost = new ArrayList<>();
   private State state = State.HELD;
+
+  /** Renewed and watched; stays false for the degraded load, which has no lease of its own. */
+  private boolean started;
+
   private long validUntilNanos;
   private int renewals;
   private boolean ranOut;
@@ -86,6 +92,7 @@ final class FillLease {
     this.leaseMillis = leaseMillis;
     this.graceMillis = graceMillis;
     this.firstRenewalNanos = firstRenewalNanos;
+    this.sentNanos = sentNanos;
     this.marginNanos = Math.min(leaseMillis * 100_000L, 100_000_000L);
     this.validUntilNanos = sentNanos + leaseMillis * 1_000_000L;
   }
@@ -94,6 +101,7 @@ final class FillLease {
   void start() {
     lock.lock();
     try {
+      started = true;
       if (firstRenewalNanos > 0) {
         renewTimer = env.schedule(this::renew, firstRenewalNanos);
       }
@@ -279,13 +287,32 @@ final class FillLease {
 
   /** Stops renewing and watching. Idempotent; nothing is sent any more afterwards. */
   void end() {
+    boolean told;
+    long now;
+    long margin;
     lock.lock();
     try {
+      told = started && state != State.ENDED;
+      now = env.nanoTime();
+      margin = validUntilNanos - now;
+      if (state == State.LOST) {
+        // It is another's or gone, whatever the clock says.
+        margin = Math.min(margin, 0);
+      }
       state = State.ENDED;
       onLost.clear();
       cancelTimers();
     } finally {
       lock.unlock();
+    }
+    if (told && events.on()) {
+      events.emit(
+          new CacheEvent.LeaseEnded(
+              cache,
+              key.toString(),
+              Duration.ofMillis(leaseMillis),
+              Duration.ofNanos(now - sentNanos),
+              Duration.ofNanos(margin)));
     }
   }
 

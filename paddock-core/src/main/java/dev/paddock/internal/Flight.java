@@ -157,6 +157,10 @@ final class Flight<K, V> {
   private @Nullable LoadRun<K, V> run;
   private LoadGate.@Nullable Ticket ticket;
   private @Nullable StoredEntry staleEntry;
+
+  /** A load was told as begun, and not yet as ended. */
+  private boolean loadTold;
+
   private long loadStartNanos;
   private long loadStartMillis;
   private long loadNanos;
@@ -814,6 +818,7 @@ final class Flight<K, V> {
     loadStartNanos = engine.env().nanoTime();
     loadStartMillis = gateway.store().earliestMillis(key);
     if (engine.events().on()) {
+      loadTold = true;
       engine
           .events()
           .emit(
@@ -989,7 +994,8 @@ final class Flight<K, V> {
   }
 
   private void emitLoadEnded(LoadEnd end) {
-    if (state != State.ABANDONED && engine.events().on()) {
+    if (loadTold) {
+      loadTold = false;
       engine
           .events()
           .emit(
@@ -1254,6 +1260,8 @@ final class Flight<K, V> {
    */
   private List<Call<K, V>> finish() {
     passOver();
+    // For a load that nobody was left to run, and one that the closing left behind.
+    emitLoadEnded(run == null ? LoadEnd.INTERRUPTED : LoadEnd.ABANDONED);
     if (!degraded) {
       cache.remove(key, this);
     }
