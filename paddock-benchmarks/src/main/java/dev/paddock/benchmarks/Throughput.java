@@ -82,7 +82,7 @@ final class Throughput {
     return pairs;
   }
 
-  private static double slice(
+  static double slice(
       WorkerProcess worker, Way way, int threads, boolean oneKey, long millis)
       throws InterruptedException {
     worker.send(new Order.Slice(way, threads, oneKey, millis));

@@ -84,6 +84,13 @@ final class Worker implements AutoCloseable {
       case RECIPE -> new RecipeReader(uri);
       case JEDIS -> new PaddockReader(JedisRedis.connect(uri));
       case SOCKET -> new SocketReader(uri);
+      case CAFFEINE -> new CaffeineReader();
+      case SPRING -> new SpringReader(uri, false);
+      case SPRING_LOCKING -> new SpringReader(uri, true);
+      case REDISSON -> new RedissonReader(uri);
+      case REDISSON_NEAR -> new RedissonNearReader(uri);
+      case JETCACHE -> new JetCacheReader(uri, false);
+      case JETCACHE_TWO_LEVELS -> new JetCacheReader(uri, true);
     };
   }
 

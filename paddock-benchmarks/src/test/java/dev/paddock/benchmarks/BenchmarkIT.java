@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 final class BenchmarkIT {
   private static final Scale TINY =
       new Scale(
-          true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 3_000, 200, 20, 1, 10);
+          true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 1, 3_000, 200, 20, 1, 10);
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream progress = new ByteArrayOutputStream();
@@ -149,7 +149,7 @@ final class BenchmarkIT {
   void figure_thatFails_isReportedAndMakesTheRunFail() {
     Scale broken =
         new Scale(
-            true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 3_000, 200, 20, 0, 10);
+            true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 1, 3_000, 200, 20, 0, 10);
     int code =
         BenchmarkCommand.run(
             broken,
