@@ -12,7 +12,7 @@ import java.time.Duration;
  * Reads by Caffeine alone, as its guide has it for a loader given with the call: {@code
  * Cache.get(key, mappingFunction)}. Nothing is shared between processes.
  */
-final class CaffeineReader implements StoringReader {
+final class CaffeineReader implements StoringReader, InvalidatingReader {
   private static final int MAXIMUM_SIZE = 100_000;
 
   private final Cache<String, byte[]> cache =
@@ -29,6 +29,11 @@ final class CaffeineReader implements StoringReader {
   @Override
   public void store(String key, byte[] value) {
     cache.put(key, value);
+  }
+
+  @Override
+  public void invalidate(String key) {
+    cache.invalidate(key);
   }
 
   @Override

@@ -207,8 +207,7 @@ final class Herds {
     return new Counted(herd.loads(), count);
   }
 
-  static Herd run(
-      Bench bench, List<WorkerProcess> fleet, Way way, int callers, long loadMillis)
+  static Herd run(Bench bench, List<WorkerProcess> fleet, Way way, int callers, long loadMillis)
       throws InterruptedException {
     String key = "herd-" + NUMBER.incrementAndGet();
     double redisBefore = redisCpuMillis(bench);

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * {@code @CachePenetrationProtect} comes to the same. The encoder writes the time of expiry and the
  * bytes as they are, in place of Java's serialization.
  */
-final class JetCacheReader implements StoringReader {
+final class JetCacheReader implements StoringReader, InvalidatingReader {
   private static final int LOCAL_LIMIT = 100_000;
 
   private final RedisClient client;
@@ -89,6 +89,12 @@ final class JetCacheReader implements StoringReader {
     if (!cache.PUT(key, value).isSuccess()) {
       throw new IllegalStateException("JetCache did not store");
     }
+  }
+
+  @Override
+  public void invalidate(String key) {
+    // Waits for the reply, unlike remove.
+    cache.REMOVE(key).getResultCode();
   }
 
   @Override

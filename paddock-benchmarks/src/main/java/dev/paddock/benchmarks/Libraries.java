@@ -24,7 +24,8 @@ final class Libraries {
   /** Of the keys of a storm: what locks a whole cache takes its time for each of them. */
   private static final int MANY_KEYS_PART = 50;
 
-  private static final int WARM_HERDS_MAX = 20;
+  private static final int LATE_KEYS = 10;
+  private static final int WARM_HERDS_MAX = 10;
   private static final long WARM_LOAD_MILLIS = 5;
   private static final int WARM_KEYS_MIN = 10;
 
@@ -62,6 +63,7 @@ final class Libraries {
       libraries.hits(worker);
       bench.say("  near hits");
       libraries.nearHits(worker);
+      libraries.lateFills(worker);
     }
     return libraries.lines;
   }
@@ -200,8 +202,7 @@ final class Libraries {
     return keys * 1e9 / fill(worker, way, keys, MANY_THREADS, MANY_LOAD_MICROS).nanos();
   }
 
-  private Report.Filled fill(
-      WorkerProcess worker, Way way, int keys, int threads, long loadMicros)
+  private Report.Filled fill(WorkerProcess worker, Way way, int keys, int threads, long loadMicros)
       throws InterruptedException {
     worker.send(new Order.Fills(way, prefix(worker), keys, threads, loadMicros));
     return worker.await(Report.Filled.class, Bench.LIMIT);
@@ -227,8 +228,7 @@ final class Libraries {
     }
   }
 
-  private Sides slices(
-      WorkerProcess worker, Way ours, List<Way> theirs, int threads)
+  private Sides slices(WorkerProcess worker, Way ours, List<Way> theirs, int threads)
       throws InterruptedException {
     Throughput.slice(worker, ours, threads, false, scale.warmMillis());
     for (Way way : theirs) {
@@ -242,5 +242,22 @@ final class Libraries {
       }
     }
     return pairs;
+  }
+
+  // ---------------------------------------------------------------- late fills
+
+  private void lateFills(WorkerProcess worker) throws InterruptedException {
+    double ours = outdated(worker, Way.PADDOCK);
+    for (Way way : LOADING) {
+      String what = "old, " + LATE_KEYS + " late fills: " + name(way);
+      double theirs = outdated(worker, way);
+      // No ratio: none is the best on either side.
+      lines.add(new Line(Figure.LIBRARIES.title(), what, "", ours, theirs, null, null, null, null));
+    }
+  }
+
+  private double outdated(WorkerProcess worker, Way way) throws InterruptedException {
+    worker.send(new Order.Late(way, prefix(worker), LATE_KEYS));
+    return worker.await(Report.Outdated.class, Bench.LIMIT).reads();
   }
 }

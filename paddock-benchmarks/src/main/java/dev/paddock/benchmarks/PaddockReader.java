@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Reads by Paddock, with the default options for calls. */
-final class PaddockReader implements StoringReader {
+final class PaddockReader implements StoringReader, InvalidatingReader {
   private final Paddock paddock;
   private final Cache<String, byte[]> cache;
 
@@ -34,6 +34,11 @@ final class PaddockReader implements StoringReader {
   @Override
   public void store(String key, byte[] value) {
     cache.put(key, value);
+  }
+
+  @Override
+  public void invalidate(String key) {
+    cache.invalidate(key);
   }
 
   @Override

@@ -17,7 +17,7 @@ import org.redisson.config.Config;
  * again, load, store, unlock. The lock has no lease time of its own, so that Redisson's watchdog
  * renews it. All options have their defaults; the codec leaves bytes as they are.
  */
-final class RedissonReader implements StoringReader {
+final class RedissonReader implements StoringReader, InvalidatingReader {
   private final RedissonClient redisson;
 
   RedissonReader(String uri) {
@@ -58,6 +58,11 @@ final class RedissonReader implements StoringReader {
   @Override
   public void store(String key, byte[] value) {
     bucket(key).set(value, Duration.ofMillis(LuaScript.TTL_MILLIS));
+  }
+
+  @Override
+  public void invalidate(String key) {
+    bucket(key).delete();
   }
 
   @Override

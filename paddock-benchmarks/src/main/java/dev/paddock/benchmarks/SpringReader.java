@@ -20,7 +20,7 @@ import org.springframework.data.redis.serializer.RedisSerializationContext.Seria
  * what {@code @Cacheable(sync = true)} calls. All options but the time to live and the serializer,
  * which leaves bytes as they are, have their defaults.
  */
-final class SpringReader implements StoringReader {
+final class SpringReader implements StoringReader, InvalidatingReader {
   private final LettuceConnectionFactory connections;
   private final Cache cache;
 
@@ -65,6 +65,12 @@ final class SpringReader implements StoringReader {
   public void store(String key, byte[] value) {
     // Unlike put, which returns before Redis has the value.
     cache.putIfAbsent(key, value);
+  }
+
+  @Override
+  public void invalidate(String key) {
+    // Unlike evict, which may return before Redis has deleted it.
+    cache.evictIfPresent(key);
   }
 
   @Override
