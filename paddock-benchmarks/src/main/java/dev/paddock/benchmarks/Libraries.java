@@ -81,7 +81,7 @@ final class Libraries {
     return switch (library) {
       case CAFFEINE -> "Caffeine";
       case SPRING -> "Spring";
-      case SPRING_LOCKING -> "Spring, locking";
+      case SPRING_LOCKING -> "Spring locking";
       case REDISSON, REDISSON_NEAR -> "Redisson";
       case JETCACHE, JETCACHE_TWO_LEVELS -> "JetCache";
       default -> throw new IllegalArgumentException(library + " is no library");
@@ -249,7 +249,7 @@ final class Libraries {
   private void lateFills(WorkerProcess worker) throws InterruptedException {
     double ours = outdated(worker, Way.PADDOCK);
     for (Way way : LOADING) {
-      String what = "old, " + LATE_KEYS + " late fills: " + name(way);
+      String what = "late fills: " + name(way);
       double theirs = outdated(worker, way);
       // No ratio: none is the best on either side.
       lines.add(new Line(Figure.LIBRARIES.title(), what, "", ours, theirs, null, null, null, null));

@@ -38,7 +38,7 @@ final class Worker implements AutoCloseable {
   static final int VALUE_BYTES = 200;
 
   private static final int OPEN_READS = 256;
-  private static final long LATE_MILLIS = 200;
+  private static final long LATE_MILLIS = 50;
   private static final long SETTLE_MILLIS = 200;
   private static final int SETTLE_LOOKS = 40;
   private static final int SETTLED_LOOKS = 4;
