@@ -40,9 +40,6 @@ final class Libraries {
   private static final List<Way> NEAR =
       List.of(Way.CAFFEINE, Way.REDISSON_NEAR, Way.JETCACHE_TWO_LEVELS);
 
-  /** How Paddock reads what it may keep in the process: from Redis, since it has no near cache. */
-  private static final Way PADDOCK_NEAR = Way.PADDOCK;
-
   private final Bench bench;
   private final Scale scale;
   private final List<Line> lines = new ArrayList<>();
@@ -224,7 +221,7 @@ final class Libraries {
       add(
           "near hit, " + threads + (threads == 1 ? " thread" : " threads"),
           "/s",
-          slices(worker, PADDOCK_NEAR, NEAR, threads));
+          slices(worker, Way.PADDOCK_NEAR, NEAR, threads));
     }
   }
 

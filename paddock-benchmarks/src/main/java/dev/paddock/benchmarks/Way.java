@@ -24,6 +24,8 @@ enum Way {
    * By GET over a Jedis connection for each thread; it never loads. The bound of hits over Jedis.
    */
   SOCKET,
+  /** By Paddock with a near cache. */
+  PADDOCK_NEAR,
   /** By Caffeine, in each process alone. */
   CAFFEINE,
   /** By Spring's cache on Redis, as {@code @Cacheable(sync = true)} uses it. */

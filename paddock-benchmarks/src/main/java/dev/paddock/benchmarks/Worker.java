@@ -85,6 +85,7 @@ final class Worker implements AutoCloseable {
       case RECIPE -> new RecipeReader(uri);
       case JEDIS -> new PaddockReader(JedisRedis.connect(uri));
       case SOCKET -> new SocketReader(uri);
+      case PADDOCK_NEAR -> PaddockReader.near(LettuceRedis.connect(uri));
       case CAFFEINE -> new CaffeineReader();
       case SPRING -> new SpringReader(uri, false);
       case SPRING_LOCKING -> new SpringReader(uri, true);
