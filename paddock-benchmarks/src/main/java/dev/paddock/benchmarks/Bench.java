@@ -130,13 +130,14 @@ final class Bench implements AutoCloseable {
   }
 
   /**
-   * Returns how many commands were counted, without the TIME that each process sends once a minute
-   * whatever happens.
+   * Returns how many commands were counted, without what is sent whatever happens: the TIME of each
+   * process once a minute, and the PING with which Redisson keeps each connection.
    */
   static long commands(CommandCounter counter) {
     Map<String, Long> counts = counter.counts();
     return counts.values().stream().mapToLong(Long::longValue).sum()
-        - counts.getOrDefault("TIME", 0L);
+        - counts.getOrDefault("TIME", 0L)
+        - counts.getOrDefault("PING", 0L);
   }
 
   /** Returns how many commands were counted once no more come. */

@@ -54,7 +54,7 @@ public final class BenchmarkCommand implements Callable<Integer> {
 
   @Option(
       names = "--quick",
-      description = "fewer and shorter measurements: about 3 minutes in place of about 15")
+      description = "fewer and shorter measurements: about 6 minutes in place of about 25")
   private boolean quick;
 
   @Option(

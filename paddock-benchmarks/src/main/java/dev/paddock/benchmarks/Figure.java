@@ -64,6 +64,12 @@ enum Figure {
       return Leases.measure(bench);
     }
   },
+  LIBRARIES("libraries", "herd, cold fill, hit and near hit beside those of other JVM libraries") {
+    @Override
+    List<Line> measure(Bench bench) throws IOException, InterruptedException {
+      return Libraries.measure(bench);
+    }
+  },
   OUTAGE("outage", "200 callers while their server is frozen, killed, made a replica, filled up") {
     @Override
     List<Line> measure(Bench bench) throws InterruptedException {

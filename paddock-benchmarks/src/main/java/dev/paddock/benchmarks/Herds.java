@@ -35,7 +35,7 @@ final class Herds {
    * @param jvmCpuMillis processor time of all JVMs
    * @param redisCpuMillis processor time of Redis
    */
-  private record Herd(
+  record Herd(
       int loads, double p50Millis, double p99Millis, double jvmCpuMillis, double redisCpuMillis) {}
 
   /**
@@ -44,7 +44,7 @@ final class Herds {
    * @param loads how many
    * @param commands how many
    */
-  private record Counted(int loads, double commands) {}
+  record Counted(int loads, double commands) {}
 
   private final List<Line> lines = new ArrayList<>();
   private final Pairs jvmCpu = new Pairs();
@@ -196,7 +196,7 @@ final class Herds {
   }
 
   /** Runs a herd beside MONITOR, which slows Redis down, so its times are not looked at. */
-  private static Counted counted(
+  static Counted counted(
       Bench bench, List<WorkerProcess> fleet, Way way, int callers, CommandCounter counter)
       throws InterruptedException {
     counter.reset();
@@ -207,8 +207,7 @@ final class Herds {
     return new Counted(herd.loads(), count);
   }
 
-  private static Herd run(
-      Bench bench, List<WorkerProcess> fleet, Way way, int callers, long loadMillis)
+  static Herd run(Bench bench, List<WorkerProcess> fleet, Way way, int callers, long loadMillis)
       throws InterruptedException {
     String key = "herd-" + NUMBER.incrementAndGet();
     double redisBefore = redisCpuMillis(bench);

@@ -15,6 +15,7 @@ import java.util.List;
   @JsonSubTypes.Type(Order.Slice.class),
   @JsonSubTypes.Type(Order.Fills.class),
   @JsonSubTypes.Type(Order.Herd.class),
+  @JsonSubTypes.Type(Order.Late.class),
   @JsonSubTypes.Type(Order.Rest.class),
   @JsonSubTypes.Type(Order.Alone.class),
   @JsonSubTypes.Type(Order.Contend.class),
@@ -62,6 +63,15 @@ sealed interface Order {
    */
   record Herd(Way way, String key, int callers, long startAtMicros, long loadMillis)
       implements Order {}
+
+  /**
+   * Deletes keys while they are being loaded.
+   *
+   * @param way how
+   * @param prefix what the keys begin with; not used before
+   * @param count how many keys, one after the other
+   */
+  record Late(Way way, String prefix, int count) implements Order {}
 
   /**
    * Reads many keys once, then measures what is left of them; then holds flights open, and measures

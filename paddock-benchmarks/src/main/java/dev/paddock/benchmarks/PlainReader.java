@@ -5,6 +5,7 @@
 package dev.paddock.benchmarks;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -31,7 +32,7 @@ final class PlainReader implements StoringReader {
 
   @Override
   public void store(String key, byte[] value) {
-    redis.psetex(key, LuaScript.TTL_MILLIS, value);
+    redis.set(key, value, SetArgs.Builder.px(LuaScript.TTL_MILLIS));
   }
 
   @Override

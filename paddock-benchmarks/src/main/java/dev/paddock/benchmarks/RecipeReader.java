@@ -47,7 +47,7 @@ final class RecipeReader implements Reader {
         value = redis.get(key);
         if (value == null) {
           value = source.load();
-          redis.psetex(key, LuaScript.TTL_MILLIS, value);
+          redis.set(key, value, SetArgs.Builder.px(LuaScript.TTL_MILLIS));
         }
         redis.evalsha(release, ScriptOutputType.INTEGER, new byte[][] {lock}, token);
         return value;

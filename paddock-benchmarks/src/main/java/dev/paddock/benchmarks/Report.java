@@ -15,6 +15,7 @@ import java.util.List;
   @JsonSubTypes.Type(Report.Sliced.class),
   @JsonSubTypes.Type(Report.Filled.class),
   @JsonSubTypes.Type(Report.Herded.class),
+  @JsonSubTypes.Type(Report.Outdated.class),
   @JsonSubTypes.Type(Report.Rested.class),
   @JsonSubTypes.Type(Report.Taken.class),
   @JsonSubTypes.Type(Report.Contended.class),
@@ -50,6 +51,13 @@ sealed interface Report {
    */
   record Herded(List<Long> loadEndMicros, List<Long> answerMicros, long cpuNanos)
       implements Report {}
+
+  /**
+   * The end of {@link Order.Late}.
+   *
+   * @param reads how many reads after a deletion found what had been loaded before it
+   */
+  record Outdated(int reads) implements Report {}
 
   /**
    * The end of {@link Order.Rest}.

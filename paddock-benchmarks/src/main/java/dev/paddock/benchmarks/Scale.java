@@ -25,6 +25,7 @@ package dev.paddock.benchmarks;
  * @param leasePairs pairs of slices in which many threads want one lease
  * @param leaseMillis how long such a slice is
  * @param majorityPairs pairs of a lease by a majority of servers and of bare votes
+ * @param libraryRounds rounds of what is measured of all libraries in turns
  * @param outageMillis how long a server fails
  * @param restKeys keys that are read once
  * @param flights flights that are open at once
@@ -50,6 +51,7 @@ record Scale(
     int leasePairs,
     long leaseMillis,
     int majorityPairs,
+    int libraryRounds,
     long outageMillis,
     int restKeys,
     int flights,
@@ -58,13 +60,13 @@ record Scale(
 
   static Scale quickRun() {
     return new Scale(
-        true, 12, 200, 1000, 100, 7, 200, 3, 10_000, 4, 50, 200, 30, 20, 3, 6, 1000, 200, 3_000,
+        true, 12, 200, 1000, 100, 7, 200, 3, 10_000, 4, 50, 200, 30, 20, 3, 6, 1000, 200, 5, 3_000,
         30_000, 5_000, 1, 300);
   }
 
   static Scale fullRun() {
     return new Scale(
-        false, 40, 400, 4000, 1000, 15, 1000, 7, 10_000, 4, 50, 200, 80, 40, 7, 15, 2000, 1000,
+        false, 40, 400, 4000, 1000, 15, 1000, 7, 10_000, 4, 50, 200, 80, 40, 7, 15, 2000, 1000, 15,
         8_000, 1_000_000, 10_000, 3, 500);
   }
 }

@@ -52,7 +52,7 @@ final class Table {
   }
 
   private static String ratio(@Nullable Double ratio) {
-    return ratio == null ? "-" : String.format(Locale.ROOT, "%.2f", ratio);
+    return ratio == null ? "-" : String.format(Locale.ROOT, ratio < 0.1 ? "%.4f" : "%.2f", ratio);
   }
 
   private static String value(@Nullable Double value, String unit) {

@@ -82,8 +82,7 @@ final class Throughput {
     return pairs;
   }
 
-  private static double slice(
-      WorkerProcess worker, Way way, int threads, boolean oneKey, long millis)
+  static double slice(WorkerProcess worker, Way way, int threads, boolean oneKey, long millis)
       throws InterruptedException {
     worker.send(new Order.Slice(way, threads, oneKey, millis));
     Report.Sliced slice = worker.await(Report.Sliced.class, Bench.LIMIT);

@@ -23,5 +23,21 @@ enum Way {
   /**
    * By GET over a Jedis connection for each thread; it never loads. The bound of hits over Jedis.
    */
-  SOCKET
+  SOCKET,
+  /** By Paddock with a near cache. */
+  PADDOCK_NEAR,
+  /** By Caffeine, in each process alone. */
+  CAFFEINE,
+  /** By Spring's cache on Redis, as {@code @Cacheable(sync = true)} uses it. */
+  SPRING,
+  /** The same, with the writer that locks the cache. */
+  SPRING_LOCKING,
+  /** By a bucket and a lock of Redisson's. */
+  REDISSON,
+  /** By Redisson's map with local copies; it never loads. */
+  REDISSON_NEAR,
+  /** By JetCache, on Redis. */
+  JETCACHE,
+  /** By JetCache, on Redis with Caffeine in front. */
+  JETCACHE_TWO_LEVELS
 }

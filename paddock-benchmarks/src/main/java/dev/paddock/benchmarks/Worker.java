@@ -38,6 +38,7 @@ final class Worker implements AutoCloseable {
   static final int VALUE_BYTES = 200;
 
   private static final int OPEN_READS = 256;
+  private static final long LATE_MILLIS = 50;
   private static final long SETTLE_MILLIS = 200;
   private static final int SETTLE_LOOKS = 40;
   private static final int SETTLED_LOOKS = 4;
@@ -84,6 +85,14 @@ final class Worker implements AutoCloseable {
       case RECIPE -> new RecipeReader(uri);
       case JEDIS -> new PaddockReader(JedisRedis.connect(uri));
       case SOCKET -> new SocketReader(uri);
+      case PADDOCK_NEAR -> PaddockReader.near(LettuceRedis.connect(uri));
+      case CAFFEINE -> new CaffeineReader();
+      case SPRING -> new SpringReader(uri, false);
+      case SPRING_LOCKING -> new SpringReader(uri, true);
+      case REDISSON -> new RedissonReader(uri);
+      case REDISSON_NEAR -> new RedissonNearReader(uri);
+      case JETCACHE -> new JetCacheReader(uri, false);
+      case JETCACHE_TWO_LEVELS -> new JetCacheReader(uri, true);
     };
   }
 
@@ -110,6 +119,8 @@ final class Worker implements AutoCloseable {
         return fills(fills);
       } else if (order instanceof Order.Herd herd) {
         return herd(herd);
+      } else if (order instanceof Order.Late late) {
+        return late(late);
       } else if (order instanceof Order.Rest rest) {
         return rest(rest);
       } else if (order instanceof Order.Alone alone) {
@@ -272,6 +283,56 @@ final class Worker implements AutoCloseable {
     together(tasks);
     long cpu = CpuClock.nanos() - cpuBefore;
     return new Report.Herded(List.copyOf(loadEnds), Arrays.stream(answers).boxed().toList(), cpu);
+  }
+
+  // ---------------------------------------------------------------- late fills
+
+  private Report late(Order.Late order) throws Exception {
+    if (!(reader(order.way()) instanceof InvalidatingReader reader)) {
+      throw new IllegalArgumentException("nothing can be deleted the way " + order.way());
+    }
+    int outdated = 0;
+    for (int i = 0; i < order.count(); i++) {
+      if (findsOldValue(reader, order.prefix() + i)) {
+        outdated++;
+      }
+    }
+    return new Report.Outdated(outdated);
+  }
+
+  /** Deletes a key in the middle of its load, and looks what is there once all have ended. */
+  private boolean findsOldValue(InvalidatingReader reader, String key) throws Exception {
+    byte[] old = value();
+    old[0] = 'o';
+    CountDownLatch loading = new CountDownLatch(1);
+    CountDownLatch deleted = new CountDownLatch(1);
+    Future<byte[]> first =
+        threads.submit(
+            () ->
+                reader.read(
+                    key,
+                    () -> {
+                      loading.countDown();
+                      // There are ways to delete that wait for the load.
+                      awaitAtMost(deleted, LATE_MILLIS);
+                      return old;
+                    }));
+    loading.await();
+    reader.invalidate(key);
+    deleted.countDown();
+    first.get();
+    // There are ways to store that do not wait for the reply.
+    TimeUnit.MILLISECONDS.sleep(LATE_MILLIS);
+    byte[] found = reader.read(key, Worker::value);
+    return found != null && found[0] == old[0];
+  }
+
+  private static void awaitAtMost(CountDownLatch latch, long millis) {
+    try {
+      boolean unused = latch.await(millis, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   // ---------------------------------------------------------------- leases

@@ -17,6 +17,9 @@
  *   <li>Ways to read: {@code Way}, {@code Reader}; {@code PaddockReader}, and the bounds {@code
  *       PlainReader}, {@code BareReader}, {@code StepsReader} and {@code OwnScriptsReader}; {@code
  *       RecipeReader} is the usual recipe.
+ *   <li>Other libraries, which {@code Libraries} compares with: {@code CaffeineReader}, {@code
+ *       SpringReader}, {@code RedissonReader}, {@code RedissonNearReader} and {@code
+ *       JetCacheReader}.
  *   <li>Between the two: {@code Order} and {@code Report}, one line of JSON each.
  * </ul>
  */

@@ -21,15 +21,25 @@ import tools.jackson.databind.json.JsonMapper;
 final class BenchmarkIT {
   private static final Scale TINY =
       new Scale(
-          true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 3_000, 200, 20, 1, 10);
+          true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 1, 3_000, 200, 20, 1, 10);
+
+  /** The same with a herd of four processes, whose load is longer than all need to ask. */
+  private static final Scale FOUR_PROCESSES =
+      new Scale(
+          true, 1, 30, 10, 3, 1, 5, 1, 50, 4, 3, 1_000, 1, 1, 1, 1, 150, 10, 1, 3_000, 200, 20, 1,
+          10);
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream progress = new ByteArrayOutputStream();
 
   private JsonNode measure(Set<Figure> figures) {
+    return measure(TINY, figures);
+  }
+
+  private JsonNode measure(Scale scale, Set<Figure> figures) {
     int code =
         BenchmarkCommand.run(
-            TINY,
+            scale,
             figures,
             "test",
             true,
@@ -48,6 +58,22 @@ final class BenchmarkIT {
       }
     }
     throw new AssertionError("no line " + figure + ": " + what + " in " + report);
+  }
+
+  private static JsonNode ofLibrary(JsonNode report, String what, String library) {
+    for (JsonNode line : report.get("lines")) {
+      String text = line.get("what").asString();
+      if (line.get("figure").asString().equals("libraries")
+          && text.startsWith(what)
+          && text.endsWith(": " + library)) {
+        return line;
+      }
+    }
+    throw new AssertionError("no line " + what + " of " + library + " in " + report);
+  }
+
+  private static double loads(JsonNode report, String library) {
+    return ofLibrary(report, "most loads", library).get("bound").asDouble();
   }
 
   @Test
@@ -117,6 +143,39 @@ final class BenchmarkIT {
   }
 
   @Test
+  void libraries_ofFourProcesses_loadAsOftenAsTheyPromise() {
+    JsonNode report = measure(FOUR_PROCESSES, EnumSet.of(Figure.LIBRARIES));
+
+    // One in the fleet.
+    assertThat(line(report, "libraries", "most loads").get("paddock").asDouble()).isEqualTo(1);
+    // One in each process.
+    assertThat(loads(report, "Caffeine")).isEqualTo(4);
+    assertThat(loads(report, "JetCache")).isEqualTo(4);
+    // One in the fleet: by a lock of the whole cache, and by a lock of the key.
+    assertThat(loads(report, "Spring locking")).isEqualTo(1);
+    assertThat(loads(report, "Redisson")).isEqualTo(1);
+    // One for each caller.
+    assertThat(loads(report, "Spring")).isEqualTo(12);
+
+    for (String what : List.of("commands", "cold fill", "fills", "hit, 1 thread", "hit, 16")) {
+      for (String library : List.of("Spring", "Spring locking", "Redisson", "JetCache")) {
+        JsonNode line = ofLibrary(report, what, library);
+        assertThat(line.get("bound").asDouble()).as("%s, %s", what, library).isPositive();
+        assertThat(line.get("paddock").asDouble()).as("%s, %s", what, library).isPositive();
+      }
+    }
+    // What was loaded before a deletion is not found after it.
+    assertThat(line(report, "libraries", "late fills").get("paddock").asDouble()).isZero();
+    assertThat(ofLibrary(report, "late fills", "Caffeine").get("bound").asDouble()).isZero();
+    assertThat(ofLibrary(report, "late fills", "JetCache").get("bound").asDouble()).isEqualTo(10);
+    for (String library : List.of("Caffeine", "Redisson", "JetCache")) {
+      assertThat(ofLibrary(report, "near hit, 1", library).get("bound").asDouble())
+          .as(library)
+          .isPositive();
+    }
+  }
+
+  @Test
   void outage_ofEachKind_isMeasured() {
     JsonNode report = measure(EnumSet.of(Figure.OUTAGE));
 
@@ -149,7 +208,8 @@ final class BenchmarkIT {
   void figure_thatFails_isReportedAndMakesTheRunFail() {
     Scale broken =
         new Scale(
-            true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 3_000, 200, 20, 0, 10);
+            true, 1, 30, 10, 3, 1, 5, 1, 50, 2, 3, 50, 1, 1, 1, 1, 150, 10, 1, 3_000, 200, 20, 0,
+            10);
     int code =
         BenchmarkCommand.run(
             broken,
