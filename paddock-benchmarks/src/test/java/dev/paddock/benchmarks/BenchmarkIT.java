@@ -13,11 +13,13 @@ import java.io.PrintStream;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The driver on a real server, with processes of its own, at the smallest size. */
+@Tag("any-jdk")
 final class BenchmarkIT {
   private static final Scale TINY =
       new Scale(

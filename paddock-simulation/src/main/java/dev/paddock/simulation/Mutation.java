@@ -275,6 +275,34 @@ record Mutation(String name, String what, String file, List<Edit> edits, List<Wo
             ENGINE + "Callers.java",
             Worlds.CACHE,
             "() -> turn.accept(() -> expire(call)), left);",
-            "() -> {}, left);"));
+            "() -> {}, left);"),
+        of(
+            "judged-by-the-end",
+            "barriers are compared with the end of a load, not with its begin",
+            ENGINE + "Flight.java",
+            Worlds.TAGS,
+            "cache.startOf(tags, loadStartMillis, loadStartNanos);",
+            "cache.startOf(tags, gateway.store().earliestMillis(key), engine.env().nanoTime());"),
+        of(
+            "unknown-barrier-passes",
+            "a barrier that is not known well enough lets values pass",
+            ENGINE + "Barriers.java",
+            Worlds.TAGS,
+            "    if (unknown) {\n",
+            "    if (false) {\n"),
+        of(
+            "late-callers-past-barrier",
+            "a caller that came during a load gets its value, whatever was tagged meanwhile",
+            ENGINE + "Flight.java",
+            Worlds.TAGS,
+            "proven && cache.mayShare(tags, loadStartMillis);",
+            "proven;"),
+        of(
+            "near-despite-changes",
+            "what is kept near stays although the key was changed",
+            ENGINE + "NearCache.java",
+            Worlds.TAGS,
+            "if (near.stamp != stamp(near.key)) {",
+            "if (false) {"));
   }
 }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * says. A failure names the command that replays it.
  */
 final class SimulationTest {
-  private static final long SECONDS = Long.getLong("paddock.simulation.seconds", 60);
+  private static final long SECONDS = Long.getLong("paddock.simulation.seconds", 120);
   private static final int FIXED = 400;
 
   private static void run(List<Worlds> kinds, long first, long count, long seconds) {

@@ -15,6 +15,7 @@ import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * OperationSequence}. The seeds are fixed ones and a fresh one; {@code -Dpaddock.model.seed=N}
  * replays one, {@code -Dpaddock.model.sequences=N} takes more fresh ones.
  */
+@Tag("any-jdk")
 final class ModelAgainstServersIT {
   private static final int FIXED = 5;
   private static final int OPERATIONS = 400;

@@ -21,12 +21,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The experiments on anything but one server that speaks plainly. */
+@Tag("any-jdk")
 final class DemoTopologiesIT {
   private static final List<String> TIMES = List.of("--load-time=600ms", "--lease=450ms");
 

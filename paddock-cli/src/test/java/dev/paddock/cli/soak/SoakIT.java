@@ -16,10 +16,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The jar as it is shipped, with servers, workers and faults of its own, for a minute. */
+@Tag("any-jdk")
 final class SoakIT {
   private static final Duration LIMIT = Duration.ofMinutes(8);
 

@@ -14,8 +14,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The conformance suite of leases, on the oldest Redis that is supported. */
+@Tag("any-jdk")
 final class LettuceRedis62LeaseStoreIT extends LeaseStoreTck {
   private static @Nullable RedisServerProcess server;
 

@@ -12,8 +12,10 @@ import dev.paddock.testkit.ServerRelease;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The conformance suite, on Valkey 8. */
+@Tag("any-jdk")
 final class LettuceValkey8FillStoreIT extends FillStoreTck {
   private static @Nullable RedisServerProcess server;
 
