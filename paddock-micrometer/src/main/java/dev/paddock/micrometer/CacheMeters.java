@@ -30,6 +30,7 @@ final class CacheMeters {
     "expire",
     "extend",
     "release",
+    "raise",
     Meters.OTHER
   };
 
@@ -39,11 +40,13 @@ final class CacheMeters {
 
   private final Counter hits;
   private final Counter negativeHits;
+  private final Counter nearHits;
   private final Counter misses;
   private final Counter staleReads;
   private final Counter outageReads;
   private final Timer staleAge;
   private final Counter unreadable;
+  private final Counter outdated;
 
   private final Counter granted;
   private final Counter grantedAgain;
@@ -76,6 +79,8 @@ final class CacheMeters {
 
   private final Counter invalidatedHard;
   private final Counter invalidatedSoft;
+  private final Counter invalidatedTag;
+  private final Counter cleared;
   private final Map<String, Counter> failures;
   private final Map<String, Counter> unknowns;
 
@@ -87,11 +92,15 @@ final class CacheMeters {
     String aboutRead = "Answers to reads of callers, by what they got";
     hits = meters.counter(read, aboutRead, "result", "hit");
     negativeHits = meters.counter(read, aboutRead, "result", "negative");
+    nearHits = meters.counter(read, aboutRead, "result", "near");
     misses = meters.counter(read, aboutRead, "result", "miss");
     staleReads = meters.counter(read, aboutRead, "result", "stale");
     outageReads = meters.counter(read, aboutRead, "result", "outage");
     staleAge = meters.timer("paddock.stale.age", "How long served values had been stale");
     unreadable = meters.counter("paddock.unreadable", "Stored entries that could not be used");
+    outdated =
+        meters.counter(
+            "paddock.outdated", "Stored entries outdated by a tag, or by clearing the cache");
 
     String lease = "paddock.fill.lease";
     String aboutLease = "Requests for fill leases, by outcome";
@@ -162,9 +171,13 @@ final class CacheMeters {
                     how));
 
     String invalidation = "paddock.invalidation";
-    String aboutInvalidation = "Keys invalidated (hard) or made stale (soft) by this process";
+    String aboutInvalidation =
+        "Keys invalidated (hard) or made stale (soft), tags invalidated (tag), and the cache cleared"
+            + " (all) by this process";
     invalidatedHard = meters.counter(invalidation, aboutInvalidation, "kind", "hard");
     invalidatedSoft = meters.counter(invalidation, aboutInvalidation, "kind", "soft");
+    invalidatedTag = meters.counter(invalidation, aboutInvalidation, "kind", "tag");
+    cleared = meters.counter(invalidation, aboutInvalidation, "kind", "all");
     String failed = "paddock.store.failed";
     String aboutFailed = "Commands that failed, or had no answer in time (unknown)";
     Meters surelyFailed = meters.with("outcome", "failed");
@@ -181,6 +194,9 @@ final class CacheMeters {
     if (event instanceof CacheEvent.Hit hit) {
       (hit.negative() ? negativeHits : hits).increment();
       spring.hit();
+    } else if (event instanceof CacheEvent.NearHit) {
+      nearHits.increment();
+      spring.hit();
     } else if (event instanceof CacheEvent.Miss) {
       misses.increment();
       spring.miss();
@@ -195,6 +211,8 @@ final class CacheMeters {
       spring.hit();
     } else if (event instanceof CacheEvent.Unreadable) {
       unreadable.increment();
+    } else if (event instanceof CacheEvent.Outdated) {
+      outdated.increment();
     } else if (!countLoad(event) && !countLease(event)) {
       countRest(event);
     }
@@ -267,6 +285,8 @@ final class CacheMeters {
       if (invalidated.hard()) {
         spring.removal();
       }
+    } else if (event instanceof CacheEvent.TagInvalidated by) {
+      (by.tag() == null ? cleared : invalidatedTag).increment();
     } else if (event instanceof CacheEvent.StoreFailed failed) {
       Meters.named(failed.error().mayHaveHappened() ? unknowns : failures, failed.operation())
           .increment();

@@ -33,9 +33,11 @@ final class EverySample {
     List<CacheEvent> all = new ArrayList<>();
     all.add(new CacheEvent.Hit(c, KEY, false));
     all.add(new CacheEvent.Hit(c, KEY, true));
+    all.add(new CacheEvent.NearHit(c, KEY));
     all.add(new CacheEvent.Miss(c, KEY));
     all.add(new CacheEvent.StaleServed(c, KEY, TIME));
     all.add(new CacheEvent.Unreadable(c, KEY, "foreign bytes"));
+    all.add(new CacheEvent.Outdated(c, KEY));
     all.add(new CacheEvent.LeaseGranted(c, KEY, 1, 1, false));
     all.add(new CacheEvent.LeaseGranted(c, KEY, 1, 2, false));
     all.add(new CacheEvent.LeaseGranted(c, KEY, 1, 3, true));
@@ -68,6 +70,8 @@ final class EverySample {
     all.add(new CacheEvent.NotStored(c, KEY, "too large: 17 bytes"));
     all.add(new CacheEvent.Invalidated(c, KEY, true));
     all.add(new CacheEvent.Invalidated(c, KEY, false));
+    all.add(new CacheEvent.TagInvalidated(c, KEY, "red"));
+    all.add(new CacheEvent.TagInvalidated(c, KEY, null));
     all.add(new CacheEvent.StoreFailed(c, KEY, "GET", error(false)));
     all.add(new CacheEvent.StoreFailed(c, KEY, "FILL", error(true)));
     all.add(new CacheEvent.StoreFailed(c, KEY, "NEVER_HEARD_OF", error(false)));

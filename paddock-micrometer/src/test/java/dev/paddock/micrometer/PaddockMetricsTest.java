@@ -98,9 +98,11 @@ final class PaddockMetricsTest {
         .containsExactly(
             "Hit [cache.gets result=hit, paddock.read result=hit]",
             "Hit [cache.gets result=hit, paddock.read result=negative]",
+            "NearHit [cache.gets result=hit, paddock.read result=near]",
             "Miss [cache.gets result=miss, paddock.read result=miss]",
             "StaleServed [cache.gets result=hit, paddock.read result=stale, paddock.stale.age]",
             "Unreadable [paddock.unreadable]",
+            "Outdated [paddock.outdated]",
             "LeaseGranted [paddock.fill.lease outcome=granted]",
             "LeaseGranted [paddock.fill.lease outcome=granted_again]",
             "LeaseGranted [paddock.fill.lease outcome=degraded]",
@@ -144,6 +146,8 @@ final class PaddockMetricsTest {
             "NotStored [paddock.not.stored]",
             "Invalidated [cache.removals, paddock.invalidation kind=hard]",
             "Invalidated [paddock.invalidation kind=soft]",
+            "TagInvalidated [paddock.invalidation kind=tag]",
+            "TagInvalidated [paddock.invalidation kind=all]",
             "StoreFailed [paddock.store.failed operation=get outcome=failed]",
             "StoreFailed [paddock.store.failed operation=fill outcome=unknown]",
             "StoreFailed [paddock.store.failed operation=other outcome=failed]");
@@ -255,7 +259,7 @@ final class PaddockMetricsTest {
                     "hit")
                 .counter()
                 .count())
-        .isEqualTo(4);
+        .isEqualTo(5);
     Set<String> keys = new TreeSet<>();
     registry.get("cache.gets").counters().iterator().next().getId().getTags().stream()
         .map(Tag::getKey)
