@@ -225,23 +225,26 @@ final class LeasedMethods extends StaticMethodMatcherPointcut implements MethodI
       CurrentLease.set(outer);
     }
     CompletableFuture<@Nullable Object> ended = work;
-    return ended
-        .handle(
-            (value, failure) -> {
-              Duration left = method.left(startNanos);
-              if (!left.isZero()) {
-                releaseLater(lease, left);
-                return CompletableFuture.<@Nullable Object>completedFuture(null);
-              }
-              return lease.releaseAsync();
-            })
+    return ended.handle((value, failure) -> end(method, lease, startNanos))
         .thenCompose(released -> released)
         .thenCompose(released -> ended);
   }
 
+  private static CompletionStage<?> end(LeasedMethod method, Lease lease, long startNanos) {
+    Duration left = method.left(startNanos);
+    if (left.isZero()) {
+      return lease.releaseAsync();
+    }
+    releaseLater(lease, left);
+    return CompletableFuture.<@Nullable Object>completedFuture(null);
+  }
+
   private static void releaseLater(Lease lease, Duration left) {
     CompletableFuture.delayedExecutor(left.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)
-        .execute(lease::releaseAsync);
+        .execute(
+            () -> {
+              var unused = lease.releaseAsync();
+            });
   }
 
   private record LeasedMethod(

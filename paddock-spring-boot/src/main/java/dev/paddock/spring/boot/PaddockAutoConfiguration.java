@@ -25,7 +25,6 @@ import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -185,7 +184,7 @@ public final class PaddockAutoConfiguration {
           codecs,
           customizers.orderedStream().toList(),
           () -> errorHandler(interceptors),
-          loader == null ? ClassUtils.getDefaultClassLoader() : loader);
+          loader == null ? PaddockCacheManager.class.getClassLoader() : loader);
     }
 
     private static CacheErrorHandler errorHandler(ObjectProvider<CacheInterceptor> interceptors) {
@@ -197,19 +196,18 @@ public final class PaddockAutoConfiguration {
     StartCheck paddockStartCheck(CacheMethods methods, PaddockCacheManager manager) {
       return new StartCheck(methods, manager);
     }
-  }
 
-  /** Switches caching on where the application does not. */
-  @Configuration(proxyBeanMethods = false)
-  @ConditionalOnBean(PaddockCacheManager.class)
-  @ConditionalOnMissingBean(
-      name = {
-        "org.springframework.cache.config.internalCacheAdvisor",
-        "org.springframework.cache.config.internalCacheAspect"
-      })
-  @EnableCaching
-  static final class EnablingConfiguration {
-    EnablingConfiguration() {}
+    /** Switches caching on where the application does not. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(
+        name = {
+          "org.springframework.cache.config.internalCacheAdvisor",
+          "org.springframework.cache.config.internalCacheAspect"
+        })
+    @EnableCaching
+    static final class EnablingConfiguration {
+      EnablingConfiguration() {}
+    }
   }
 
   /** Methods that are {@link Leased}. */

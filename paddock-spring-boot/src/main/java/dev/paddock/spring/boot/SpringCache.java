@@ -157,7 +157,8 @@ final class SpringCache implements Cache {
     CompletableFuture<T> result = new CompletableFuture<>();
     CompletableFuture<Object> loaded =
         cache.getAsync(key, Loader.async(k -> (CompletableFuture<Object>) valueLoader.get()));
-    loaded.whenComplete(
+    // Completed by hand, because a dependent stage would wrap the failure.
+    var unused = loaded.whenComplete(
         (value, failure) -> {
           if (failure == null) {
             result.complete((T) value);
@@ -167,7 +168,7 @@ final class SpringCache implements Cache {
                 what instanceof LoadFailedException failed ? causeOf(failed) : what);
           }
         });
-    result.whenComplete(
+    var unused2 = result.whenComplete(
         (value, failure) -> {
           if (result.isCancelled()) {
             loaded.cancel(false);
