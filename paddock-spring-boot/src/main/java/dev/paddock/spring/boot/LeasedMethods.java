@@ -63,13 +63,16 @@ final class LeasedMethods extends StaticMethodMatcherPointcut implements MethodI
   }
 
   private Optional<LeasedMethod> find(Method method, Class<?> target) {
-    return known.computeIfAbsent(
-        new MethodClassKey(method, target),
-        key -> {
-          Method specific = AopUtils.getMostSpecificMethod(method, target);
-          Leased leased = AnnotatedElementUtils.findMergedAnnotation(specific, Leased.class);
-          return leased == null ? Optional.empty() : Optional.of(read(leased, specific));
-        });
+    MethodClassKey key = new MethodClassKey(method, target);
+    Optional<LeasedMethod> found = known.get(key);
+    if (found == null) {
+      Method specific = AopUtils.getMostSpecificMethod(method, target);
+      Leased leased = AnnotatedElementUtils.findMergedAnnotation(specific, Leased.class);
+      // Not inside the map's own lock: reading asks for beans, which are matched here too.
+      found = leased == null ? Optional.empty() : Optional.of(read(leased, specific));
+      known.put(key, found);
+    }
+    return found;
   }
 
   private LeasedMethod read(Leased leased, Method method) {
