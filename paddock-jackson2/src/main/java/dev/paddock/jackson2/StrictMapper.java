@@ -52,7 +52,6 @@ final class StrictMapper {
         .disable(SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS)
         .enable(SerializationFeature.WRITE_ENUMS_USING_TO_STRING)
         .enable(DeserializationFeature.READ_ENUMS_USING_TO_STRING)
-        .enable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
         .disable(MapperFeature.USE_GETTERS_AS_SETTERS)
         .disable(MapperFeature.ALLOW_FINAL_FIELDS_AS_MUTATORS)
         .annotationIntrospector(new MissingIsRefused())
