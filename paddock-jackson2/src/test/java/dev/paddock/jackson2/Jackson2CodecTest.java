@@ -131,7 +131,8 @@ final class Jackson2CodecTest {
                     .decode("{\"id\":\"secret\",\"title\":\"a\"}".getBytes(UTF_8)))
         .isInstanceOf(CodecException.class)
         .hasMessageContaining("Small.id")
-        .satisfies(failure -> assertThat(String.valueOf(failure.getCause())).doesNotContain("secret"))
+        .satisfies(
+            failure -> assertThat(String.valueOf(failure.getCause())).doesNotContain("secret"))
         .hasMessageNotContaining("secret");
   }
 

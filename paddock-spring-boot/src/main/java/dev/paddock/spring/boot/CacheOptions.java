@@ -17,6 +17,16 @@ import org.springframework.util.unit.DataSize;
 final class CacheOptions {
   private static final List<Option<?>> ALL =
       List.of(
+          new Option<>(
+              "near-max-entries",
+              CacheSettings::getNearMaxEntries,
+              (b, value) -> b.nearMaxEntries(value)),
+          new Option<>(
+              "near-time-to-live",
+              CacheSettings::getNearTimeToLive,
+              (b, value) -> b.nearTimeToLive(value)),
+          new Option<>("tag-lag", CacheSettings::getTagLag, (b, value) -> b.tagLag(value)),
+          new Option<>("tag-skew", CacheSettings::getTagSkew, (b, value) -> b.tagSkew(value)),
           new Option<>("enabled", CacheSettings::getEnabled, (b, value) -> b.enabled(value)),
           new Option<>(
               "time-to-live", CacheSettings::getTimeToLive, (b, value) -> b.timeToLive(value)),

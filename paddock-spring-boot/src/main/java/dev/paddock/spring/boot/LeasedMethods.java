@@ -228,7 +228,8 @@ final class LeasedMethods extends StaticMethodMatcherPointcut implements MethodI
       CurrentLease.set(outer);
     }
     CompletableFuture<@Nullable Object> ended = work;
-    return ended.handle((value, failure) -> end(method, lease, startNanos))
+    return ended
+        .handle((value, failure) -> end(method, lease, startNanos))
         .thenCompose(released -> released)
         .thenCompose(released -> ended);
   }

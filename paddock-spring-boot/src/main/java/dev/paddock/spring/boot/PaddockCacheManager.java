@@ -7,6 +7,7 @@ package dev.paddock.spring.boot;
 import dev.paddock.CacheBuilder;
 import dev.paddock.Paddock;
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,8 @@ import org.springframework.cache.interceptor.CacheErrorHandler;
  * gone, reads are answered by the methods behind the caches, and writes throw.
  */
 public final class PaddockCacheManager implements CacheManager {
+  private static final Duration TAG_LAG = Duration.ofSeconds(1);
+
   private final Paddock paddock;
   private final PaddockProperties properties;
   private final CacheMethods methods;
@@ -89,7 +92,9 @@ public final class PaddockCacheManager implements CacheManager {
     CacheBuilder<Object, Object> builder = paddock.cache(name, types);
     CacheOptions.apply(name, properties, builder);
     customizers.forEach(each -> each.customize(name, builder));
-    useSpringKeys(builder);
+    unlessSet(() -> builder.keyFormat(SpringKeys.INSTANCE));
+    // Spring's caches can always be cleared.
+    unlessSet(() -> builder.tagLag(TAG_LAG));
     dev.paddock.Cache<Object, Object> cache;
     try {
       cache = builder.build();
@@ -152,11 +157,12 @@ public final class PaddockCacheManager implements CacheManager {
     return new TreeSet<>(caches.keySet());
   }
 
-  private static void useSpringKeys(CacheBuilder<Object, Object> builder) {
+  /** Sets an option for which there is no property, or none was given; a customizer's counts. */
+  private static void unlessSet(Runnable setter) {
     try {
-      builder.keyFormat(SpringKeys.INSTANCE);
+      setter.run();
     } catch (IllegalStateException e) {
-      // A customizer has set another, which counts.
+      // Set already: options can be set once, and there is no asking.
       return;
     }
   }

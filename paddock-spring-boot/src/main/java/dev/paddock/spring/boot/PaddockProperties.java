@@ -492,6 +492,23 @@ public final class PaddockProperties {
      */
     private @Nullable Boolean transactionAware;
 
+    /** How many fresh values are kept in this process too: 1 or more, none by default. */
+    private @Nullable Long nearMaxEntries;
+
+    /** How long such a value is kept there: 1 ms to 1 day, 5s by default. */
+    private @Nullable Duration nearTimeToLive;
+
+    /**
+     * How long after a clear other processes may still serve what was there before: 0 (never) to 1
+     * hour, 1s by default.
+     */
+    private @Nullable Duration tagLag;
+
+    /**
+     * By how much the clocks of the servers of one Redis may differ: 0 to 1 hour, 100ms by default.
+     */
+    private @Nullable Duration tagSkew;
+
     /** Makes settings with all defaults. */
     public CacheSettings() {}
 
@@ -1023,6 +1040,82 @@ public final class PaddockProperties {
      */
     public void setTransactionAware(@Nullable Boolean transactionAware) {
       this.transactionAware = transactionAware;
+    }
+
+    /**
+     * Returns the setting.
+     *
+     * @return how many fresh values are kept in this process too; null for the default
+     */
+    public @Nullable Long getNearMaxEntries() {
+      return nearMaxEntries;
+    }
+
+    /**
+     * Changes the setting.
+     *
+     * @param nearMaxEntries how many fresh values are kept in this process too; null for the
+     *     default
+     */
+    public void setNearMaxEntries(@Nullable Long nearMaxEntries) {
+      this.nearMaxEntries = nearMaxEntries;
+    }
+
+    /**
+     * Returns the setting.
+     *
+     * @return how long such a value is kept there; null for the default
+     */
+    public @Nullable Duration getNearTimeToLive() {
+      return nearTimeToLive;
+    }
+
+    /**
+     * Changes the setting.
+     *
+     * @param nearTimeToLive how long such a value is kept there; null for the default
+     */
+    public void setNearTimeToLive(@Nullable Duration nearTimeToLive) {
+      this.nearTimeToLive = nearTimeToLive;
+    }
+
+    /**
+     * Returns the setting.
+     *
+     * @return how long after a clear other processes may still serve what was there before; null
+     *     for the default
+     */
+    public @Nullable Duration getTagLag() {
+      return tagLag;
+    }
+
+    /**
+     * Changes the setting.
+     *
+     * @param tagLag how long after a clear other processes may still serve what was there before;
+     *     null for the default
+     */
+    public void setTagLag(@Nullable Duration tagLag) {
+      this.tagLag = tagLag;
+    }
+
+    /**
+     * Returns the setting.
+     *
+     * @return by how much the clocks of the servers of one Redis may differ; null for the default
+     */
+    public @Nullable Duration getTagSkew() {
+      return tagSkew;
+    }
+
+    /**
+     * Changes the setting.
+     *
+     * @param tagSkew by how much the clocks of the servers of one Redis may differ; null for the
+     *     default
+     */
+    public void setTagSkew(@Nullable Duration tagSkew) {
+      this.tagSkew = tagSkew;
     }
   }
 }

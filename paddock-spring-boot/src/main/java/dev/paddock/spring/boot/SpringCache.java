@@ -158,22 +158,24 @@ final class SpringCache implements Cache {
     CompletableFuture<Object> loaded =
         cache.getAsync(key, Loader.async(k -> (CompletableFuture<Object>) valueLoader.get()));
     // Completed by hand, because a dependent stage would wrap the failure.
-    var unused = loaded.whenComplete(
-        (value, failure) -> {
-          if (failure == null) {
-            result.complete((T) value);
-          } else {
-            Throwable what = unwrapped(failure);
-            result.completeExceptionally(
-                what instanceof LoadFailedException failed ? causeOf(failed) : what);
-          }
-        });
-    var unused2 = result.whenComplete(
-        (value, failure) -> {
-          if (result.isCancelled()) {
-            loaded.cancel(false);
-          }
-        });
+    var unused =
+        loaded.whenComplete(
+            (value, failure) -> {
+              if (failure == null) {
+                result.complete((T) value);
+              } else {
+                Throwable what = unwrapped(failure);
+                result.completeExceptionally(
+                    what instanceof LoadFailedException failed ? causeOf(failed) : what);
+              }
+            });
+    var unused2 =
+        result.whenComplete(
+            (value, failure) -> {
+              if (result.isCancelled()) {
+                loaded.cancel(false);
+              }
+            });
     return result;
   }
 
@@ -256,7 +258,7 @@ final class SpringCache implements Cache {
     if (defers()) {
       clearAfterCommit();
     } else {
-      clearNow();
+      cache.clear();
     }
   }
 
@@ -267,7 +269,7 @@ final class SpringCache implements Cache {
             null,
             () -> {
               try {
-                clearNow();
+                cache.clear();
               } catch (RuntimeException e) {
                 errors.get().handleCacheClearError(e, this);
               }
@@ -280,16 +282,9 @@ final class SpringCache implements Cache {
     if (defers()) {
       clearAfterCommit();
     }
-    clearNow();
+    cache.clear();
     // Whether there was anything is not known, which is said so.
     return false;
-  }
-
-  private void clearNow() {
-    throw new UnsupportedOperationException(
-        "cache \""
-            + getName()
-            + "\" can't be cleared yet: evict by key, or change its schema-version");
   }
 
   private boolean defers() {

@@ -49,8 +49,7 @@ final class Contexts {
   }
 
   static ApplicationContextRunner withDatabase(ApplicationContextRunner runner) {
-    return runner.withConfiguration(
-        AutoConfigurations.of(present(JDBC).toArray(Class<?>[]::new)));
+    return runner.withConfiguration(AutoConfigurations.of(present(JDBC).toArray(Class<?>[]::new)));
   }
 
   private static Stream<Class<?>> present(String... names) {

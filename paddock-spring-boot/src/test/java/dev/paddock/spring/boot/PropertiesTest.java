@@ -135,7 +135,8 @@ final class PropertiesTest {
     InvalidPropertyException failure =
         new InvalidPropertyException(
             "paddock.caches.posts.jitter", 0.9, new IllegalArgumentException("must be below 0.5"));
-    assertThat(requireNonNull(new InvalidPropertyFailureAnalyzer().analyze(failure)).getDescription())
+    assertThat(
+            requireNonNull(new InvalidPropertyFailureAnalyzer().analyze(failure)).getDescription())
         .isEqualTo("paddock.caches.posts.jitter = 0.9: must be below 0.5");
   }
 

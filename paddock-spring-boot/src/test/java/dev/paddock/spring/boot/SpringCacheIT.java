@@ -7,9 +7,11 @@ package dev.paddock.spring.boot;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.paddock.testkit.RedisServerProcess;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -177,6 +179,11 @@ final class SpringCacheIT {
       return post;
     }
 
+    @CacheEvict(cacheNames = "posts", allEntries = true)
+    public void deleteAll() {
+      titles.clear();
+    }
+
     @CacheEvict("posts")
     public void delete(long id) {
       titles.remove(id);
@@ -190,7 +197,6 @@ final class SpringCacheIT {
     @Caching(evict = {@CacheEvict("posts"), @CacheEvict("optionals")})
     public void deleteEverywhere(long id) {}
   }
-
 
   private static RedisServerProcess redis() {
     return requireNonNull(server);
@@ -334,7 +340,10 @@ final class SpringCacheIT {
           assertThat(posts.list("eu", 2)).hasSize(2);
           assertThat(posts.list("eu", 2)).hasSize(2);
           assertThat(posts.loads()).hasValue(6);
-          assertThat(redis().console().command("EXISTS", "lists:(eu,2)", "conditions:50", "generated:7"))
+          assertThat(
+                  redis()
+                      .console()
+                      .command("EXISTS", "lists:(eu,2)", "conditions:50", "generated:7"))
               .isEqualTo(3L);
         });
   }
@@ -363,6 +372,31 @@ final class SpringCacheIT {
   }
 
   @Test
+  void allEntries_evicted_areLoadedAgainHereAndSoonInOtherProcesses() {
+    run(
+        here ->
+            run(
+                there -> {
+                  Posts posts = here.getBean(Posts.class);
+                  posts.find(1);
+                  posts.find(2);
+                  Posts others = there.getBean(Posts.class);
+                  others.find(1);
+                  assertThat(others.loads()).hasValue(0);
+                  posts.deleteAll();
+                  posts.find(1);
+                  posts.find(2);
+                  assertThat(posts.loads()).hasValue(4);
+                  cache(here, "posts").put(3L, new Post(3, "stays"));
+                  assertThat(cache(here, "posts").invalidate()).isFalse();
+                  assertThat(cache(here, "posts").get(3L)).isNull();
+                  await()
+                      .atMost(Duration.ofSeconds(30))
+                      .untilAsserted(() -> assertThat(cache(there, "posts").get(3L)).isNull());
+                }));
+  }
+
+  @Test
   void twoTypes_inOneCache_comeBackAsWhatTheyWere() {
     run(
         context -> {
@@ -386,9 +420,7 @@ final class SpringCacheIT {
           redis()
               .console()
               .command(
-                  "SET",
-                  "posts:1",
-                  requireNonNull(redis().console().command("GET", "twoTypes:1")));
+                  "SET", "posts:1", requireNonNull(redis().console().command("GET", "twoTypes:1")));
           assertThat(posts.find(1)).isEqualTo(new Post(1, "title 1"));
           assertThat(posts.loads()).hasValue(1);
         });
