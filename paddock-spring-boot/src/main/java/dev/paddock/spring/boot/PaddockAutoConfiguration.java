@@ -8,7 +8,9 @@ import dev.paddock.LeaseListener;
 import dev.paddock.LeaseLock;
 import dev.paddock.Paddock;
 import dev.paddock.PaddockListener;
+import dev.paddock.micrometer.PaddockMetrics;
 import dev.paddock.spi.StoreFactory;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
@@ -25,6 +27,7 @@ import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -66,7 +69,9 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(
     afterName = {
       "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-      "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration"
+      "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
+      "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+      "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration"
     },
     beforeName = {
       "org.springframework.boot.cache.autoconfigure.CacheAutoConfiguration",
@@ -207,6 +212,20 @@ public final class PaddockAutoConfiguration {
     @EnableCaching
     static final class EnablingConfiguration {
       EnablingConfiguration() {}
+    }
+  }
+
+  /** Meters, where there is a registry and {@code paddock-micrometer}. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass({PaddockMetrics.class, MeterRegistry.class})
+  @ConditionalOnBean(MeterRegistry.class)
+  static final class MetricsConfiguration {
+    MetricsConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    PaddockMetrics paddockMetrics(MeterRegistry registry) {
+      return PaddockMetrics.of(registry);
     }
   }
 

@@ -39,10 +39,7 @@ final class ConnectionsIT {
     assertThat(cache.<String>get("k", () -> "loaded")).isEqualTo("loaded");
     assertThat(cache.get("k", String.class)).isEqualTo("loaded");
     try (var lease =
-        context
-            .getBean(LeaseLock.class)
-            .tryAcquire("job", LeaseOptions.defaults())
-            .orElseThrow()) {
+        context.getBean(LeaseLock.class).tryAcquire("job", LeaseOptions.defaults()).orElseThrow()) {
       assertThat(lease.isValid()).isTrue();
     }
   }

@@ -9,7 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.paddock.micrometer.PaddockMetrics;
 import dev.paddock.testkit.RedisServerProcess;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -394,6 +397,22 @@ final class SpringCacheIT {
                       .atMost(Duration.ofSeconds(30))
                       .untilAsserted(() -> assertThat(cache(there, "posts").get(3L)).isNull());
                 }));
+  }
+
+  @Test
+  void registry_ofMeters_getsOurs() {
+    Contexts.runner(redis().port())
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .run(
+            context -> {
+              assertThat(context).hasSingleBean(PaddockMetrics.class);
+              cache(context, "posts").<String>get("k", () -> "loaded");
+              assertThat(context.getBean(MeterRegistry.class).getMeters())
+                  .anyMatch(
+                      meter ->
+                          meter.getId().getName().startsWith("paddock.")
+                              && "posts".equals(meter.getId().getTag("cache")));
+            });
   }
 
   @Test
