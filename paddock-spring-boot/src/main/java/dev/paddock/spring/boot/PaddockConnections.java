@@ -18,6 +18,7 @@ import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -111,7 +112,11 @@ final class PaddockConnections implements DisposableBean {
     if (clusterConfiguration != null && factory.isClusterAware()) {
       List<RedisURI> nodes = new ArrayList<>();
       for (RedisNode node : clusterConfiguration.getClusterNodes()) {
-        RedisURI each = uri(node.getRequiredHost(), node.getPortOr(RedisURI.DEFAULT_REDIS_PORT));
+        Integer port = node.getPort();
+        RedisURI each =
+            uri(
+                Objects.requireNonNull(node.getHost(), "host of a cluster's node"),
+                port == null ? RedisURI.DEFAULT_REDIS_PORT : port);
         settings(each, factory, configuration);
         credentials(
             each,
