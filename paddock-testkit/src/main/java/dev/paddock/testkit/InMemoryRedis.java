@@ -627,7 +627,7 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   /** Under the lock. */
   private List<Subscription> receivers(RedisKeyspace.Message message) {
     return subscriptions.getOrDefault(message.channel(), Set.of()).stream()
-        .filter(each -> each.sharded == message.sharded())
+        .filter(each -> message.sharded() == (shardedChannels && !each.plain))
         .toList();
   }
 
@@ -775,17 +775,16 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
 
     @Override
     public HintSubscription subscribe(byte[] channel, Consumer<byte[]> onMessage) {
-      return subscribe(channel, shardedChannels, onMessage);
+      return subscribe(channel, false, onMessage);
     }
 
     @Override
     public HintSubscription subscribeToAll(byte[] channel, Consumer<byte[]> onMessage) {
-      return subscribe(channel, false, onMessage);
+      return subscribe(channel, true, onMessage);
     }
 
-    private HintSubscription subscribe(
-        byte[] channel, boolean sharded, Consumer<byte[]> onMessage) {
-      Subscription subscription = new Subscription(this, channel.clone(), sharded, onMessage);
+    private HintSubscription subscribe(byte[] channel, boolean plain, Consumer<byte[]> onMessage) {
+      Subscription subscription = new Subscription(this, channel.clone(), plain, onMessage);
       RequestFate fate =
           interceptor.intercept(
               request(client, "SUBSCRIBE", null, new byte[][] {channel}, new byte[0][]));
@@ -1013,16 +1012,15 @@ public final class InMemoryRedis implements RedisTransport, RedisConsole {
   private final class Subscription implements HintSubscription {
     private final Connection connection;
     private final byte[] channel;
-    private final boolean sharded;
+    private final boolean plain;
     private final Consumer<byte[]> onMessage;
     private final CompletableFuture<Boolean> ready = new CompletableFuture<>();
     private volatile boolean ended;
 
-    Subscription(
-        Connection connection, byte[] channel, boolean sharded, Consumer<byte[]> onMessage) {
+    Subscription(Connection connection, byte[] channel, boolean plain, Consumer<byte[]> onMessage) {
       this.connection = connection;
       this.channel = channel;
-      this.sharded = sharded;
+      this.plain = plain;
       this.onMessage = requireNonNull(onMessage, "onMessage");
     }
 

@@ -41,6 +41,7 @@ final class ModelAgainstServersIT {
               "FILL INVALIDATED REFUSED STORED STORED_LATE SUPERSEDED",
               "EXTEND EXTENDED INVALIDATED LOST",
               "PUT REFUSED STORED TOO_LATE",
+              "RAISE_BARRIER RAISED",
               "INVALIDATE DONE",
               "RELEASE NOT_OWNER RELEASED",
               "LEASE_ACQUIRE GRANTED HELD TOO_LATE",

@@ -47,6 +47,7 @@ final class ScriptSequence implements AutoCloseable {
   private static final long NEAR = 5_000;
   private static final String NOBODY = "-".repeat(32);
   private static final String NO_EPOCH = "0".repeat(16);
+  private static final String CHANGES = "pdk:changes:m:c:";
   private static final int HISTORY = 12;
   private static final Map<String, byte[]> SCRIPTS = ScriptCatalog.texts();
   private static final Pattern MARK = Pattern.compile("(?<![A-Za-z0-9_])(UNDONE|PARTIAL) ");
@@ -256,7 +257,7 @@ final class ScriptSequence implements AutoCloseable {
     byte[][] keys = pick(values);
     String owner = owner();
     String channels = channels(random);
-    switch (random.nextInt(22)) {
+    switch (random.nextInt(26)) {
       case 0, 1, 2, 3, 4, 5, 6, 7 ->
           script(
               "GET_OR_ACQUIRE",
@@ -277,12 +278,23 @@ final class ScriptSequence implements AutoCloseable {
               value(NO_EPOCH, "0000000000"),
               Long.toString(2 * LONG),
               notAfter(),
-              channels);
-      case 15, 16, 17 -> script("INVALIDATE", keys, pick("HARD", "SOFT"), wide(pause()), channels);
+              channels,
+              pick("", CHANGES));
+      case 15, 16, 17 ->
+          script(
+              "INVALIDATE", keys, pick("HARD", "SOFT"), wide(pause()), channels, pick("", CHANGES));
       case 18, 19 -> {
         Grant grant = grant();
         script("EXTEND", grant.keys(), grant.owner, grant.epoch, wide(span()), wide(4 * LONG));
       }
+      case 20, 21 ->
+          script(
+              "RAISE_BARRIER",
+              keys,
+              wide(pause()),
+              pick(wide(LONG), wide(4 * LONG)),
+              CHANGES,
+              "tred");
       default -> {
         Grant grant = grant();
         script("RELEASE", grant.keys(), grant.owner, wide(pause()), wide(4 * LONG), channels);
