@@ -47,6 +47,10 @@ final class Barriers {
    * however the clocks of the store's parts differ: its start counts as no earlier. That spares
    * loads the allowed skew, by which barriers are set ahead.
    *
+   * It counts as known only a moment later: a load that begins at once, and a barrier that is raised
+   * in the same millisecond after it, would get the same time. `invalidateTag` returns after that
+   * moment, so what its caller does next is younger.
+   *
    * Reads go in rounds: while one is under way those who come collect for the next, which is sent
    * after they came.
    */
@@ -61,6 +65,9 @@ final class Barriers {
 
   private static final int KNOWN_MAX = 100_000;
   private static final String TAG = "t";
+
+  /** More than two milliseconds of the store's clock, in which barriers are told. */
+  static final long SETTLING_NANOS = 2_100_000L;
 
   /** Longer ago than any lag. */
   private static final long NEVER_NANOS = Long.MAX_VALUE / 2;
@@ -386,13 +393,13 @@ final class Barriers {
         .updateAndGet(
             before -> {
               if (before == null) {
-                return new State(millis, asOfNanos, now);
+                return new State(millis, asOfNanos, now + SETTLING_NANOS);
               }
               boolean risen = millis > before.millis;
               return new State(
                   risen ? millis : before.millis,
                   before.asOfNanos - asOfNanos > 0 ? before.asOfNanos : asOfNanos,
-                  risen ? now : before.sinceNanos);
+                  risen ? now + SETTLING_NANOS : before.sinceNanos);
             });
   }
 
@@ -406,7 +413,9 @@ final class Barriers {
     by.state.updateAndGet(
         before ->
             before == null
-                ? new State(millis, now - NEVER_NANOS, now)
-                : millis <= before.millis ? before : new State(millis, before.asOfNanos, now));
+                ? new State(millis, now - NEVER_NANOS, now + SETTLING_NANOS)
+                : millis <= before.millis
+                    ? before
+                    : new State(millis, before.asOfNanos, now + SETTLING_NANOS));
   }
 }

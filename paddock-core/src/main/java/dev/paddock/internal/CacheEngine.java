@@ -42,6 +42,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -1387,24 +1388,34 @@ final class CacheEngine<K, V> implements Cache<K, V> {
             events.emit(
                 new CacheEvent.TagInvalidated(config.name(), request.key().toString(), tag));
           }
+          if (error == null) {
+            completeSettled(done);
+            return;
+          }
           complete(
               done,
-              error == null
-                  ? null
-                  : new StoreException(
-                      method
-                          + (tag == null ? "" : " of " + tag)
-                          + " of cache "
-                          + name()
-                          + (error.mayHaveHappened()
-                              ? " may not have happened: "
-                              : " did not happen: ")
-                          + error.getMessage()
-                          + "; call it again",
-                      error,
-                      error.mayHaveHappened()));
+              new StoreException(
+                  method
+                      + (tag == null ? "" : " of " + tag)
+                      + " of cache "
+                      + name()
+                      + (error.mayHaveHappened() ? " may not have happened: " : " did not happen: ")
+                      + error.getMessage()
+                      + "; call it again",
+                  error,
+                  error.mayHaveHappened()));
         });
     return done;
+  }
+
+  /** Once what begins from now on counts as younger than the barrier, see {@link Barriers}. */
+  private void completeSettled(CompletableFuture<@Nullable Void> done) {
+    try {
+      engine.env().schedule(() -> complete(done, null), Barriers.SETTLING_NANOS);
+    } catch (RejectedExecutionException e) {
+      // Closing: nothing is loaded any more.
+      complete(done, null);
+    }
   }
 
   @Override

@@ -164,7 +164,13 @@ final class NearCache<K, V> {
     long left = ttlNanos - (env.nanoTime() - askedNanos);
     long nanos = freshMillis > left / 1_000_000L ? left : freshMillis * 1_000_000L;
     if (nanos > 0) {
-      values.put(key, new Near<>(answer, storeKey, env.nanoTime() + nanos, stamp, tagStamps));
+      try {
+        values.put(key, new Near<>(answer, storeKey, env.nanoTime() + nanos, stamp, tagStamps));
+      } catch (RuntimeException e) {
+        // The weigher, or the key, is the user's: a value that can't be kept is returned all the
+        // same.
+        return;
+      }
     }
   }
 

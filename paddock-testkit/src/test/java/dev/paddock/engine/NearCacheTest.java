@@ -267,6 +267,24 @@ final class NearCacheTest {
   }
 
   @Test
+  void weigherThatThrows_onlyKeepsNothing() {
+    Node a =
+        node(
+            "a",
+            builder ->
+                builder.nearMaxWeight(
+                    10,
+                    (key, value) -> {
+                      throw new IllegalStateException("weigh");
+                    }));
+    a.put("k", "v0");
+    assertThat(a.lookup("k").value()).isEqualTo("v0");
+    Answer answer = a.get("k");
+    fleet.advance(Duration.ofMillis(10));
+    assertThat(answer.value()).isEqualTo("v0");
+  }
+
+  @Test
   void weight_boundsIt() {
     Node a =
         node(

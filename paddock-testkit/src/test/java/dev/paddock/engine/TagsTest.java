@@ -227,6 +227,27 @@ final class TagsTest {
   }
 
   @Test
+  void barriersRaisedInTheSameMillisecond_eachOutdateWhatCameBetween() {
+    for (Node a : List.of(strict("strict"), lagged("lagged"))) {
+      fleet.source.takes = Duration.ZERO;
+      tagLoads("red", "hot");
+      for (int i = 0; i < 20; i++) {
+        a.invalidateTag("red");
+        a.get("k");
+        fleet.env.run();
+        fleet.source.change();
+        a.invalidateTag(i % 2 == 0 ? "red" : "hot");
+        assertThat(a.lookup("k").isMissing()).as("round %s of %s", i, a.name).isTrue();
+        a.clear();
+        a.put("k", "put");
+        assertThat(a.lookup("k").value()).isEqualTo("put");
+        a.clear();
+        assertThat(a.lookup("k").isMissing()).isTrue();
+      }
+    }
+  }
+
+  @Test
   void hit_withALag_isOneCommandButForTwoReadsOfBarriersInEachLag() {
     Node a = lagged("a");
     tagLoads("red");
@@ -387,6 +408,8 @@ final class TagsTest {
     assertThat(b.lookup("k").state()).isEqualTo(Lookup.State.MISSING);
 
     assertThat(b.events(CacheEvent.Unreadable.class)).isNotEmpty();
+    // A load that began in this very moment would be done once more.
+    fleet.advance(Duration.ofMillis(10));
     assertThat(settled(b.get("k")).value()).isEqualTo("v1");
     assertThat(b.lookup("k").value()).isEqualTo("v1");
   }
